@@ -1,0 +1,217 @@
+//! The steady friction curve: force against sliding speed (seed 000, eqs 3-6).
+
+use crate::scalar::Real;
+
+/// Magnitude of steady friction as a function of speed.
+///
+/// `load` multiplies the dry part: it is the normal force where the curve is a coefficient, and 1 where it is a force.
+pub trait Curve<R: Real> {
+    /// Dry friction at a speed above zero; at zero its limit from above, |φ(±0)|.
+    fn dry(&self, speed: R, load: R) -> R;
+    /// Derivative of [`Curve::dry`] with respect to speed.
+    fn slope(&self, speed: R, load: R) -> R;
+    /// Viscous coefficient: force per speed, added to the dry part.
+    fn viscous(&self) -> R;
+    /// The largest force that holds a contact already at rest.
+    fn holding(&self, load: R) -> R;
+    /// True when neither speed nor viscosity change the force, so that the closed form of seed 000, eq 11 applies.
+    fn constant(&self) -> bool;
+    /// A bound of how steeply the force falls with speed: max of −d(dry)/dv (0 if it never falls), per unit of load.
+    /// It decides whether seed 000, eq 14 has one solution: T/M times this bound must stay below 1.
+    fn steepest_fall(&self) -> f64;
+
+    /// Whole friction at a speed: dry and viscous part.
+    #[inline(always)]
+    fn total(&self, speed: R, load: R) -> R {
+        self.dry(speed, load) + self.viscous() * speed
+    }
+}
+
+/// Coulomb, static, viscous and Stribeck friction in one curve:
+///
+/// g(v) = kinetic + (holding − kinetic)·exp(−(v/v_s)^δ) + viscous·v
+///
+/// seed 000, eq 6 with its sign corrected (the force on the body is −g(|v|)·sgn(v)). Without a Stribeck velocity the
+/// dry part is `kinetic` at every speed and `holding` acts only on a contact at rest (seed 000, eq 4).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Stribeck<R> {
+    /// Dry friction of fast sliding.
+    pub kinetic: R,
+    /// Largest force at rest.
+    pub holding: R,
+    /// Viscous coefficient.
+    pub viscous: R,
+    /// Stribeck velocity; 0 means there is no Stribeck effect.
+    pub velocity: R,
+    /// Stribeck exponent δ.
+    pub exponent: R,
+    constant: bool,
+    falling: bool,
+    fall: f64,
+}
+
+impl Stribeck<f64> {
+    /// Coulomb friction (seed 000, eq 3).
+    pub fn coulomb(force: f64) -> Self {
+        Self::new(force, force, 0.0, None, 2.0)
+    }
+
+    /// The general curve. Values are taken as given; scenarios check them first.
+    pub fn new(kinetic: f64, holding: f64, viscous: f64, stribeck: Option<f64>, exponent: f64) -> Self {
+        let falling = stribeck.is_some() && holding != kinetic;
+        let fall = match stribeck {
+            Some(velocity) if falling => (holding - kinetic) / velocity * steepest_decay(exponent),
+            _ => 0.0,
+        };
+        Stribeck {
+            kinetic,
+            holding,
+            viscous,
+            velocity: stribeck.unwrap_or(0.0),
+            exponent,
+            constant: !falling && viscous == 0.0,
+            falling,
+            fall: fall.max(0.0),
+        }
+    }
+
+    /// Whether one force acts at every speed and at rest, so that the closed form of seed 000, eq 11 applies.
+    pub fn is_coulomb(&self) -> bool {
+        self.constant && self.holding == self.kinetic
+    }
+
+    /// The same curve in another kind of number.
+    pub fn lift<R: Real>(&self) -> Stribeck<R> {
+        Stribeck {
+            kinetic: R::lit(self.kinetic),
+            holding: R::lit(self.holding),
+            viscous: R::lit(self.viscous),
+            velocity: R::lit(self.velocity),
+            exponent: R::lit(self.exponent),
+            constant: self.constant,
+            falling: self.falling,
+            fall: self.fall,
+        }
+    }
+}
+
+/// Largest −d/du exp(−u^δ) over u > 0: at u^δ = (δ−1)/δ for δ > 1, the limit 1 for δ = 1, unbounded for δ < 1.
+fn steepest_decay(exponent: f64) -> f64 {
+    if exponent < 1.0 {
+        return f64::INFINITY;
+    }
+    if exponent == 1.0 {
+        return 1.0;
+    }
+    let power = (exponent - 1.0) / exponent;
+    exponent * libm::pow(power, power) * libm::exp(-power)
+}
+
+impl<R: Real> Curve<R> for Stribeck<R> {
+    #[inline(always)]
+    fn dry(&self, speed: R, load: R) -> R {
+        if !self.falling {
+            return self.kinetic * load;
+        }
+        let decay = (-(speed / self.velocity).powf(self.exponent)).exp();
+        (self.kinetic + (self.holding - self.kinetic) * decay) * load
+    }
+
+    #[inline(always)]
+    fn slope(&self, speed: R, load: R) -> R {
+        if !self.falling {
+            return R::zero();
+        }
+        // d/dv exp(−u^δ) = −δ/v·u^δ·exp(−u^δ), u = v/v_s; taken at a tiny speed in place of 0.
+        let speed = speed.max(self.velocity * R::lit(1e-12));
+        let power = (speed / self.velocity).powf(self.exponent);
+        -(self.holding - self.kinetic) * self.exponent / speed * power * (-power).exp() * load
+    }
+
+    #[inline(always)]
+    fn viscous(&self) -> R {
+        self.viscous
+    }
+
+    #[inline(always)]
+    fn holding(&self, load: R) -> R {
+        self.holding * load
+    }
+
+    #[inline(always)]
+    fn constant(&self) -> bool {
+        self.constant
+    }
+
+    fn steepest_fall(&self) -> f64 {
+        self.fall
+    }
+}
+
+/// A measured curve: force at given speeds, linear in between, the last value beyond.
+///
+/// The first speed must be 0; its force is also the holding force.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
+    speed: &'a [f64],
+    force: &'a [f64],
+}
+
+impl<'a> Table<'a> {
+    /// A curve through the given points; `None` unless speeds begin at 0 and increase, forces are not negative, there
+    /// are as many of one as of the other, and no two speeds are so close that the slope between them overflows.
+    pub fn new(speed: &'a [f64], force: &'a [f64]) -> Option<Self> {
+        let increasing = speed.windows(2).all(|pair| pair[0] < pair[1]);
+        let valid = force.iter().all(|&f| f >= 0.0 && f.is_finite()) && speed.iter().all(|v| v.is_finite());
+        let steepness = |(v, f): (&[f64], &[f64])| (f[1] - f[0]).abs() * 1e-300 <= v[1] - v[0];
+        let finite = speed.windows(2).zip(force.windows(2)).all(steepness);
+        (speed.len() == force.len() && speed.first() == Some(&0.0) && increasing && valid && finite)
+            .then_some(Table { speed, force })
+    }
+
+    /// A curve through points that [`Table::new`] has accepted before: nothing is checked again.
+    #[inline(always)]
+    pub fn trusted(speed: &'a [f64], force: &'a [f64]) -> Self {
+        Table { speed, force }
+    }
+
+    fn gradient(&self, i: usize) -> f64 {
+        (self.force[i + 1] - self.force[i]) / (self.speed[i + 1] - self.speed[i])
+    }
+}
+
+impl<R: Real> Curve<R> for Table<'_> {
+    fn dry(&self, speed: R, load: R) -> R {
+        let last = self.speed.len() - 1;
+        let mut value = R::lit(self.force[last]);
+        for i in (0..last).rev() {
+            let line = R::lit(self.force[i]) + (speed - R::lit(self.speed[i])) * R::lit(self.gradient(i));
+            value = R::select(speed.lt(R::lit(self.speed[i + 1])), line, value);
+        }
+        value * load
+    }
+
+    fn slope(&self, speed: R, load: R) -> R {
+        let mut value = R::zero();
+        for i in (0..self.speed.len() - 1).rev() {
+            value = R::select(speed.lt(R::lit(self.speed[i + 1])), R::lit(self.gradient(i)), value);
+        }
+        value * load
+    }
+
+    fn viscous(&self) -> R {
+        R::zero()
+    }
+
+    fn holding(&self, load: R) -> R {
+        R::lit(self.force[0]) * load
+    }
+
+    fn constant(&self) -> bool {
+        self.force.iter().all(|&f| f == self.force[0])
+    }
+
+    fn steepest_fall(&self) -> f64 {
+        (0..self.speed.len() - 1).map(|i| -self.gradient(i)).fold(0.0, f64::max)
+    }
+}

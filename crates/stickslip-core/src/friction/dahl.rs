@@ -1,0 +1,59 @@
+//! The Dahl model (seed 004, eq 11): ė = v − |v|·K·e/F, f = K·e (resisting). It is the LuGre model without bristle
+//! damping, and drifts like it.
+
+use super::{Bristle, Slip, curve::Curve, lugre::Lugre};
+use crate::scalar::Real;
+
+/// The Dahl model.
+#[derive(Clone, Copy, Debug)]
+pub struct Dahl<R> {
+    /// Stiffness K of the contact at rest.
+    pub stiffness: R,
+}
+
+impl<R: Real> Dahl<R> {
+    #[inline(always)]
+    fn as_lugre(&self) -> Lugre<R> {
+        Lugre {
+            stiffness: self.stiffness,
+            damping: R::zero(),
+        }
+    }
+}
+
+impl<R: Real> Bristle<R> for Dahl<R> {
+    const STATES: usize = 1;
+
+    #[inline(always)]
+    fn respond<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        state: &[R],
+        tau: R,
+        rate: &mut [R],
+    ) -> [R; N] {
+        self.as_lugre().respond(curve, slip, state, tau, rate)
+    }
+
+    #[inline(always)]
+    fn advance<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        state: &[R],
+        step: R,
+        next: &mut [R],
+    ) -> [R; N] {
+        self.as_lugre().advance(curve, slip, state, step, next)
+    }
+
+    fn stored<const N: usize>(&self, state: &[R]) -> R {
+        self.as_lugre().stored::<N>(state)
+    }
+
+    #[inline]
+    fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
+        self.as_lugre().sticks(curve, slip, state)
+    }
+}

@@ -1,0 +1,31 @@
+//! Karnopp's model: a band of velocities that counts as zero (seed 000, eq 7). A baseline: it creeps inside its band.
+
+use super::{Slip, along, curve::Curve};
+use crate::scalar::Real;
+use crate::scalar::vector::norm;
+use crate::sets::gsat;
+
+/// Karnopp's model.
+#[derive(Clone, Copy, Debug)]
+pub struct Karnopp<R> {
+    /// Half width ε of the band of speeds taken as zero.
+    pub epsilon: R,
+}
+
+impl<R: Real> Karnopp<R> {
+    /// Force on the body from the velocity at the start of the step and the applied force h.
+    #[inline]
+    pub fn force<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, applied: [R; N]) -> [R; N] {
+        let speed = norm(slip.velocity);
+        let balance = gsat(curve.holding(slip.load), applied);
+        let sliding = along(slip.velocity, curve.total(speed, slip.load));
+        let inside = speed.le(self.epsilon);
+        core::array::from_fn(|i| -R::select(inside, balance[i], sliding[i]))
+    }
+
+    /// Whether the law sticks: the speed is inside the band.
+    #[inline]
+    pub fn sticks<const N: usize>(&self, velocity: &[R; N]) -> R::Mask {
+        norm(*velocity).le(self.epsilon)
+    }
+}

@@ -1,0 +1,95 @@
+//! The LuGre model (seed 004, eq 12): ė = v − |v|·K·e/g(|v|), f = K·e + B·ė + D·v (resisting).
+//!
+//! It drifts under an oscillating load below the limit: its bristle creeps while |e| is below its steady value. In
+//! seed 004 g is a length; here it is the steady curve, a force, divided by K.
+
+use super::{Bristle, Slip, curve::Curve, vector_state};
+use crate::scalar::Real;
+use crate::scalar::vector::{add, dot, norm, scale, sub};
+
+/// The LuGre model; the viscous part D is that of the steady curve.
+#[derive(Clone, Copy, Debug)]
+pub struct Lugre<R> {
+    /// Bristle stiffness K (often written σ₀).
+    pub stiffness: R,
+    /// Bristle damping B (often written σ₁).
+    pub damping: R,
+}
+
+/// |v|·K/g: how fast sliding wears the bristle's deflection down, and 1; both are 0 where the contact can carry nothing
+/// (g = 0: an open contact). There the bristle is free and keeps its deflection.
+#[inline(always)]
+fn wear_and_carried<R: Real, C: Curve<R>, const N: usize>(curve: &C, slip: &Slip<R, N>, stiffness: R) -> (R, R) {
+    let speed = norm(slip.velocity);
+    let limit = curve.dry(speed, slip.load);
+    let loaded = R::zero().lt(limit);
+    let wear = speed * stiffness / R::select(loaded, limit, R::one());
+    (
+        R::select(loaded, wear, R::zero()),
+        R::select(loaded, R::one(), R::zero()),
+    )
+}
+
+/// Whether the deflection is below 99 % of its steady value g/K.
+#[inline]
+fn below_steady<R: Real, C: Curve<R>, const N: usize>(
+    curve: &C,
+    slip: &Slip<R, N>,
+    state: &[R],
+    stiffness: R,
+) -> R::Mask {
+    let bristle: [R; N] = vector_state(state, 0);
+    (stiffness * norm(bristle)).lt(curve.dry(norm(slip.velocity), slip.load) * R::lit(0.99))
+}
+
+impl<R: Real> Bristle<R> for Lugre<R> {
+    const STATES: usize = 1;
+
+    #[inline(always)]
+    fn respond<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        state: &[R],
+        _tau: R,
+        rate: &mut [R],
+    ) -> [R; N] {
+        let bristle = vector_state(state, 0);
+        let (wear, carried) = wear_and_carried(curve, slip, self.stiffness);
+        let e_rate = scale(sub(slip.velocity, scale(bristle, wear)), carried);
+        rate[..N].copy_from_slice(&e_rate);
+        let elastic = scale(bristle, carried * self.stiffness);
+        let resisting = add(elastic, scale(e_rate, self.damping));
+        scale(add(resisting, scale(slip.velocity, curve.viscous())), -R::one())
+    }
+
+    /// Backward Euler: e' = (e + T·v)/(1 + T·|v|·K/g).
+    #[inline(always)]
+    fn advance<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        state: &[R],
+        step: R,
+        next: &mut [R],
+    ) -> [R; N] {
+        let bristle = vector_state(state, 0);
+        let (wear, carried) = wear_and_carried(curve, slip, self.stiffness);
+        let shrink = R::one() / (R::one() + step * wear);
+        let moved = scale(add(bristle, scale(slip.velocity, step * carried)), shrink);
+        let e_rate = scale(sub(moved, bristle), R::one() / step);
+        next[..N].copy_from_slice(&moved);
+        let resisting = scale(add(scale(moved, self.stiffness), scale(e_rate, self.damping)), carried);
+        scale(add(resisting, scale(slip.velocity, curve.viscous())), -R::one())
+    }
+
+    fn stored<const N: usize>(&self, state: &[R]) -> R {
+        let bristle: [R; N] = vector_state(state, 0);
+        self.stiffness * R::lit(0.5) * dot(bristle, bristle)
+    }
+
+    #[inline]
+    fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
+        below_steady(curve, slip, state, self.stiffness)
+    }
+}

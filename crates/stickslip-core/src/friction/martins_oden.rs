@@ -1,0 +1,59 @@
+//! Viscosity in place of dry friction near zero velocity (Martins and Oden; seed 000, eq 8). A baseline: it creeps
+//! under any static load.
+
+use super::{Bristle, Slip, curve::Curve};
+use crate::scalar::Real;
+use crate::scalar::vector::{norm, scale};
+
+/// The viscosity approximation.
+#[derive(Clone, Copy, Debug)]
+pub struct MartinsOden<R> {
+    /// Speed ε below which the force is proportional to velocity.
+    pub epsilon: R,
+}
+
+impl<R: Real> Bristle<R> for MartinsOden<R> {
+    const STATES: usize = 0;
+
+    /// f = −g(|v|)·v/max(|v|, ε).
+    #[inline(always)]
+    fn respond<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        _state: &[R],
+        _tau: R,
+        _rate: &mut [R],
+    ) -> [R; N] {
+        let speed = norm(slip.velocity);
+        let force = curve.total(speed, slip.load);
+        if N == 1 {
+            // Beyond ε the magnitude is exact.
+            let sliding = -force.copysign(slip.velocity[0]);
+            let creeping = -force * slip.velocity[0] / self.epsilon;
+            return [R::select(speed.lt(self.epsilon), creeping, sliding); N];
+        }
+        scale(slip.velocity, -force / speed.max(self.epsilon))
+    }
+
+    #[inline(always)]
+    fn advance<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        state: &[R],
+        step: R,
+        next: &mut [R],
+    ) -> [R; N] {
+        self.respond(curve, slip, state, step, next)
+    }
+
+    fn stored<const N: usize>(&self, _state: &[R]) -> R {
+        R::zero()
+    }
+
+    #[inline]
+    fn sticks<C: Curve<R>, const N: usize>(&self, _curve: &C, slip: &Slip<R, N>, _state: &[R]) -> R::Mask {
+        norm(slip.velocity).le(self.epsilon)
+    }
+}

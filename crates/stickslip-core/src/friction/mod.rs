@@ -1,0 +1,98 @@
+//! Friction laws. One file per law, one row per law in the [`crate::registry`].
+//!
+//! Convention: a law returns the force ON the first body, so that a dissipative law has force · velocity ≤ 0 (less the
+//! rate of its stored energy). Velocity is that of the first body relative to the second.
+//!
+//! A law shows up to two faces. `respond` (the trait [`Bristle`]) turns relative motion into a force and the rate of
+//! the law's states, for the integrators of ordinary differential equations. `resolve` (functions of the modules
+//! [`implicit`], [`karnopp`], [`quinn`]) finds force and velocity at the end of a step together, for the implicit step.
+//! A bristle law joins the implicit step through [`Bristle::advance`].
+
+pub mod curve;
+pub mod dahl;
+pub mod implicit;
+pub mod karnopp;
+pub mod lugre;
+pub mod martins_oden;
+pub mod proxy;
+pub mod quinn;
+
+use crate::scalar::Real;
+use crate::scalar::vector::Range;
+use curve::Curve;
+
+/// The relative motion a friction law sees.
+#[derive(Clone, Copy, Debug)]
+pub struct Slip<R, const N: usize> {
+    /// Velocity of the first body relative to the second.
+    pub velocity: [R; N],
+    /// What the steady curve is multiplied with: the normal force where the curve is a coefficient, else 1.
+    pub load: R,
+}
+
+/// A law that answers relative motion with a force and the rate of its states (states are vectors of the slip's size,
+/// stored one after the other).
+pub trait Bristle<R: Real>: Copy {
+    /// How many vector states the law has.
+    const STATES: usize;
+
+    /// Force on the first body, and the rate of every state.
+    ///
+    /// `tau` is the step of the stage (seed 004, eq 22): `state + tau * rate` is the law's own implicit update. Laws
+    /// that are plain differential equations ignore it.
+    fn respond<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        state: &[R],
+        tau: R,
+        rate: &mut [R],
+    ) -> [R; N];
+
+    /// Force at the end of a step in which the slip velocity is constant, by the backward Euler rule of the law's
+    /// equations; writes the states at the end of the step.
+    fn advance<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        state: &[R],
+        step: R,
+        next: &mut [R],
+    ) -> [R; N];
+
+    /// Elastic energy held by the states.
+    fn stored<const N: usize>(&self, state: &[R]) -> R;
+
+    /// Whether the law sticks, in the sense of the trace column `mode`.
+    fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask;
+}
+
+/// What the `resolve` face of a law gives back.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved<R: Real, const N: usize> {
+    /// Force on the first body during the step.
+    pub force: [R; N],
+    /// Relative velocity at the end of the step; exactly zero where the contact sticks.
+    pub velocity: [R; N],
+    /// Whether the contact sticks at the end of the step.
+    pub stuck: R::Mask,
+}
+
+/// Reads vector state number `index` of a law.
+#[inline(always)]
+pub fn vector_state<R: Real, const N: usize>(state: &[R], index: usize) -> [R; N] {
+    core::array::from_fn(|i| state[index * N + i])
+}
+
+/// The direction of `x` times `length`; 0 where a vector `x` is 0. On one axis the magnitude is exact.
+#[inline(always)]
+fn along<R: Real, const N: usize>(x: [R; N], length: R) -> [R; N] {
+    if N == 1 {
+        return x.map(|x| length * R::one().copysign(x));
+    }
+    // As in gsat: a vector of any size neither overflows the quotient nor loses it.
+    let range = Range::of(x);
+    let norm = range.norm(x);
+    let factor = length / R::select(R::zero().lt(norm), norm, R::one());
+    x.map(|x| x * range.to * factor)
+}

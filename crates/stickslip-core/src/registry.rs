@@ -1,0 +1,344 @@
+//! Every law in one table: what it is called, where it comes from, what it needs and which promises it keeps.
+//!
+//! The rows feed the scenario reader, the command `laws`, the schema of scenario files and the conformance suite.
+
+/// A parameter of a law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parameter {
+    /// The key in a scenario.
+    pub name: &'static str,
+    /// Unit for linear motion (for rotation m becomes rad and N becomes Nm).
+    pub unit: &'static str,
+    /// What is taken when it is left out; `None` if it must be given.
+    pub default: Option<&'static str>,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// Properties that the conformance suite proves for a law that declares them, and refutes for one that does not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Properties {
+    /// A body that has come to rest under a load below the limit has exactly zero velocity.
+    pub holds_exactly: bool,
+    /// Under a load that changes slowly below the limit the displacement stays within the elastic presliding: no creep.
+    pub holds_elastically: bool,
+    /// The force never exceeds the limit, also while the normal force changes.
+    pub bounded: bool,
+    /// Work done against the law is never less than the energy it stores, as the default integrator counts it (bristles:
+    /// at every instant and in every backward Euler step).
+    pub passive: bool,
+    /// The force changes sign with the motion.
+    pub odd: bool,
+    /// In the plane and in space the law has no preferred direction.
+    pub isotropic: bool,
+}
+
+/// What a law is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// Friction.
+    Friction,
+    /// Normal force of a contact.
+    Contact,
+}
+
+/// One law.
+#[derive(Clone, Copy, Debug)]
+pub struct Law {
+    /// The word in a scenario.
+    pub name: &'static str,
+    /// Friction or contact.
+    pub family: Family,
+    /// One sentence for the user.
+    pub summary: &'static str,
+    /// The equations, as text.
+    pub equation: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// Its own parameters, besides the steady curve.
+    pub parameters: &'static [Parameter],
+    /// Integrators that can run it; the first is its default.
+    pub integrators: &'static [&'static str],
+    /// Vector states it keeps (friction) or scalar states (contact).
+    pub states: usize,
+    /// What its first state is called in a trace, if it has one that is shown.
+    pub state_name: Option<&'static str>,
+    /// Whether a static limit above the kinetic one needs a Stribeck velocity: laws without stick memory.
+    pub needs_stribeck: bool,
+    /// What it promises.
+    pub properties: Properties,
+}
+
+const ODE: &[&str] = &["rk4", "euler", "implicit-euler"];
+
+const STIFFNESS: Parameter = Parameter {
+    name: "stiffness",
+    unit: "N/m",
+    default: Some("m*(0.5/step)^2, m the mass felt along the slip"),
+    meaning: "stiffness of the contact at rest",
+};
+
+const DAMPING: Parameter = Parameter {
+    name: "damping",
+    unit: "N*s/m",
+    default: Some("sqrt(stiffness*m)"),
+    meaning: "damping of the contact at rest",
+};
+
+const EPSILON: Parameter = Parameter {
+    name: "epsilon",
+    unit: "m/s",
+    default: None,
+    meaning: "speed below which the law does not distinguish motion from rest",
+};
+
+/// The laws.
+pub const LAWS: &[Law] = &[
+    Law {
+        name: "implicit",
+        family: Family::Friction,
+        summary: "dry friction solved at the end of the step: reaches zero velocity in finite time, no parameter to tune",
+        equation: "v = v_bar + (T/M) f,  f in -g(|v|) Sgn(v);  stuck: v = 0 exactly, f = -M v_bar/T",
+        source: "seed 000, eqs 11-20",
+        parameters: &[Parameter {
+            name: "solution",
+            unit: "",
+            default: Some("exact"),
+            meaning: "\"exact\" solves eq 14; \"approximate\" is eq 16, kept for comparison",
+        }],
+        integrators: &["implicit-euler"],
+        states: 1,
+        state_name: None,
+        needs_stribeck: false,
+        properties: Properties {
+            holds_exactly: true,
+            holds_elastically: true,
+            bounded: true,
+            passive: true,
+            odd: true,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "karnopp",
+        family: Family::Friction,
+        summary: "a band of speeds counts as rest; creeps inside the band (baseline)",
+        equation: "|v| <= eps: f = -h if |h| <= F_S, else -F_S sgn(h);  otherwise f = -g(|v|) sgn(v)",
+        source: "Karnopp; seed 000, eq 7",
+        parameters: &[EPSILON],
+        integrators: &["implicit-euler"],
+        states: 0,
+        state_name: None,
+        needs_stribeck: false,
+        properties: Properties {
+            holds_exactly: false,
+            holds_elastically: false,
+            bounded: true,
+            passive: false,
+            odd: true,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "quinn",
+        family: Family::Friction,
+        summary: "continuous friction that balances the load at rest; can push a body across zero velocity (baseline)",
+        equation: "f = -gsat(F, (F/eps) v + gsat(F, h))",
+        source: "Quinn; seed 000, eq 9",
+        parameters: &[EPSILON],
+        integrators: &["implicit-euler"],
+        states: 0,
+        state_name: None,
+        needs_stribeck: true,
+        properties: Properties {
+            holds_exactly: false,
+            holds_elastically: false,
+            bounded: true,
+            passive: false,
+            odd: true,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "martins-oden",
+        family: Family::Friction,
+        summary: "viscosity in place of dry friction near rest; creeps under any load (baseline)",
+        equation: "f = -g(|v|) v/max(|v|, eps)",
+        source: "Martins and Oden; seed 000, eq 8",
+        parameters: &[EPSILON],
+        integrators: &["implicit-euler", "rk4", "euler"],
+        states: 0,
+        state_name: None,
+        needs_stribeck: true,
+        properties: Properties {
+            holds_exactly: false,
+            holds_elastically: false,
+            bounded: true,
+            // Evaluated at v_{k−1} it can push a body across zero within a step, most of all with ε < T·F/M. As a
+            // differential equation (rk4, euler) it would be passive.
+            passive: false,
+            odd: true,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "proxy",
+        family: Family::Friction,
+        summary: "dry friction on a massless proxy behind a spring and a damper: elastic presliding, no drift",
+        equation: "f = gsat(g, (B + tau K) v + K e),  e' = (f - K e)/(B + tau K)  (f resisting, tau the stage step)",
+        source: "seed 004, eqs 14-24",
+        parameters: &[STIFFNESS, DAMPING],
+        integrators: ODE,
+        states: 1,
+        state_name: Some("e"),
+        needs_stribeck: true,
+        properties: Properties {
+            holds_exactly: false,
+            holds_elastically: true,
+            bounded: true,
+            passive: true,
+            odd: true,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "relaxed",
+        family: Family::Friction,
+        summary: "the proxy friction as a plain differential equation: fourth order in stick with rk4, needs step < 2.78 beta",
+        equation: "f = gsat(g, K (a + beta v)),  a' = (f/K - a)/beta  (f resisting)",
+        source: "seed 001, eq 9",
+        parameters: &[
+            STIFFNESS,
+            Parameter {
+                name: "beta",
+                unit: "s",
+                default: Some("sqrt(m/stiffness)"),
+                meaning: "relaxation time: damping over stiffness",
+            },
+        ],
+        integrators: ODE,
+        states: 1,
+        state_name: Some("a"),
+        needs_stribeck: true,
+        properties: Properties {
+            holds_exactly: false,
+            holds_elastically: true,
+            bounded: true,
+            passive: true,
+            odd: true,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "dahl",
+        family: Family::Friction,
+        summary: "a bristle that yields gradually; drifts under an oscillating load",
+        equation: "f = K e,  e' = v - |v| K e/g  (f resisting)",
+        source: "Dahl; seed 004, eq 11",
+        parameters: &[STIFFNESS],
+        integrators: ODE,
+        states: 1,
+        state_name: Some("e"),
+        needs_stribeck: true,
+        properties: Properties {
+            holds_exactly: false,
+            holds_elastically: false,
+            // K·e only wears down by sliding: where the normal force falls it stays above the new limit. The
+            // stages of an explicit method can overshoot, too.
+            bounded: false,
+            passive: true,
+            odd: true,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "lugre",
+        family: Family::Friction,
+        summary: "bristle with damping; widely used in control; drifts under an oscillating load",
+        equation: "f = K e + B e',  e' = v - |v| K e/g(|v|)  (f resisting)",
+        source: "Canudas de Wit et al.; seed 004, eq 12",
+        parameters: &[STIFFNESS, DAMPING],
+        integrators: ODE,
+        states: 1,
+        state_name: Some("e"),
+        needs_stribeck: true,
+        properties: Properties {
+            holds_exactly: false,
+            holds_elastically: false,
+            // B·ė comes on top of K·e.
+            bounded: false,
+            // Where the curve falls or the load drops the bristle unloads while sliding on, and B·ė pushes.
+            passive: false,
+            odd: true,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "kelvin-voigt",
+        family: Family::Contact,
+        summary: "spring and damper while bodies overlap; the force jumps at touch-down and pulls before release",
+        equation: "N = K depth + B depth'  while depth > 0",
+        source: "seed 004, eq 23a",
+        parameters: &[
+            Parameter {
+                name: "stiffness",
+                unit: "N/m",
+                default: Some("m*(0.5/step)^2, m the smallest mass felt at the contact"),
+                meaning: "stiffness of the contact",
+            },
+            Parameter {
+                name: "damping",
+                unit: "N*s/m",
+                default: Some("sqrt(stiffness*m)"),
+                meaning: "damping of the contact",
+            },
+        ],
+        integrators: &["rk4", "euler"],
+        states: 0,
+        state_name: None,
+        needs_stribeck: false,
+        properties: Properties {
+            holds_exactly: false,
+            holds_elastically: true,
+            bounded: false,
+            passive: true,
+            odd: false,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "rigid",
+        family: Family::Contact,
+        summary: "no overlap and no pull at the end of the step; friction bounded by the normal force of the same step",
+        equation: "0 <= N perp gap + T v_n >= 0;  closing contacts rebound with -restitution*v_n",
+        source: "Signorini's condition in the implicit step of seed 000",
+        parameters: &[Parameter {
+            name: "restitution",
+            unit: "",
+            default: Some("0"),
+            meaning: "speed after over speed before an impact (Newton's rule)",
+        }],
+        integrators: &["implicit-euler"],
+        states: 0,
+        state_name: None,
+        needs_stribeck: false,
+        properties: Properties {
+            holds_exactly: true,
+            holds_elastically: true,
+            bounded: false,
+            passive: true,
+            odd: false,
+            isotropic: true,
+        },
+    },
+];
+
+/// The law with this name in a family.
+pub fn law(family: Family, name: &str) -> Option<&'static Law> {
+    LAWS.iter().find(|law| law.family == family && law.name == name)
+}
+
+/// The names of a family.
+pub fn names(family: Family) -> impl Iterator<Item = &'static str> {
+    LAWS.iter().filter(move |law| law.family == family).map(|law| law.name)
+}

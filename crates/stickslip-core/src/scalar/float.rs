@@ -1,0 +1,65 @@
+//! `f64` and `f32` as numbers of a law.
+
+use super::{Real, elementary};
+
+macro_rules! float {
+    ($float:ty, $sqrt:path, $exp:path, $ln:path) => {
+        impl Real for $float {
+            type Mask = bool;
+            #[inline(always)]
+            fn lit(value: f64) -> Self {
+                value as $float
+            }
+            #[inline(always)]
+            fn sqrt(self) -> Self {
+                #[cfg(feature = "std")]
+                return <$float>::sqrt(self);
+                #[cfg(not(feature = "std"))]
+                return $sqrt(self);
+            }
+            #[inline(always)]
+            fn exp(self) -> Self {
+                $exp(self)
+            }
+            #[inline(always)]
+            fn ln(self) -> Self {
+                $ln(self)
+            }
+            #[inline(always)]
+            fn abs(self) -> Self {
+                <$float>::abs(self)
+            }
+            #[inline(always)]
+            fn min(self, other: Self) -> Self {
+                if self < other { self } else { other }
+            }
+            #[inline(always)]
+            fn max(self, other: Self) -> Self {
+                if self > other { self } else { other }
+            }
+            #[inline(always)]
+            fn lt(self, other: Self) -> bool {
+                self < other
+            }
+            #[inline(always)]
+            fn le(self, other: Self) -> bool {
+                self <= other
+            }
+            #[inline(always)]
+            fn same(self, other: Self) -> bool {
+                self == other
+            }
+            #[inline(always)]
+            fn select(mask: bool, yes: Self, no: Self) -> Self {
+                if mask { yes } else { no }
+            }
+            #[inline(always)]
+            fn copysign(self, sign: Self) -> Self {
+                <$float>::copysign(self, sign)
+            }
+        }
+    };
+}
+
+float!(f64, libm::sqrt, elementary::exp, elementary::ln);
+float!(f32, libm::sqrtf, libm::expf, libm::logf);
