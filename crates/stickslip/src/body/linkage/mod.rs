@@ -1,0 +1,336 @@
+//! A tree of links joined by revolute and prismatic joints, on the ground or floating.
+//!
+//! Accelerations come from the articulated-body algorithm (Featherstone), in two kernels: a spatial one for every tree,
+//! and a planar one for trees on the ground whose links all move in parallel planes. Two hinges in a row
+//! without loads, the arm of seed 004, have a third one: their equations in closed form. Link frames sit at the joint that
+//! carries the link. Joint coordinates are the state of a linkage on the ground; a floating one has the placement of its
+//! first link (as a rigid body, seen at the link's origin) before the coordinates of the remaining joints.
+
+mod description;
+mod planar;
+mod spatial;
+#[cfg(test)]
+mod tests;
+mod two_hinges;
+
+pub use description::{JointKind, LinkDescription, LinkageError};
+
+use nalgebra::{Matrix3, Vector3};
+
+use super::Frame;
+use super::frame::{rotation_matrix, vector};
+use crate::math::sin_cos;
+use planar::{Planar, PlanarState};
+use spatial::LinkState;
+use two_hinges::TwoHinges;
+
+/// One link as the kernels see it.
+#[derive(Clone, Debug)]
+struct Link {
+    parent: Option<usize>,
+    kind: JointKind,
+    /// Unit axis of the joint in the parent's axes.
+    axis: Vector3<f64>,
+    origin: Vector3<f64>,
+    rotation: Matrix3<f64>,
+    /// Rotation of the link in its parent = steady + cos q · cosine + sin q · sine (Rodrigues).
+    steady: Matrix3<f64>,
+    cosine: Matrix3<f64>,
+    sine: Matrix3<f64>,
+    mass: f64,
+    com: Vector3<f64>,
+    inertia: Matrix3<f64>,
+}
+
+/// A tree of links: the description is fixed, the state belongs to the caller, intermediate values to
+/// [`LinkageScratch`].
+#[derive(Clone, Debug)]
+pub struct Linkage {
+    links: Vec<Link>,
+    names: Vec<String>,
+    floating: bool,
+    gravity: Vector3<f64>,
+    planar: Option<Planar>,
+    two_hinges: Option<TwoHinges>,
+}
+
+/// Intermediate values of one linkage, sized once.
+#[derive(Clone, Debug)]
+pub struct LinkageScratch {
+    frames: Vec<Frame>,
+    states: Vec<LinkState>,
+    planar: Vec<PlanarState>,
+}
+
+impl Linkage {
+    /// Checks the description and prepares the kernels.
+    ///
+    /// A floating linkage frees its first link, which must be the only one carried by the ground; the joint of that link
+    /// is ignored. A joint that would move nothing with inertia is refused.
+    pub fn new(links: &[LinkDescription], floating: bool, gravity: Vector3<f64>) -> Result<Self, LinkageError> {
+        description::check(links, floating, &gravity)?;
+        let links_checked: Vec<Link> = links.iter().map(Link::new).collect();
+        let mut linkage = Linkage {
+            links: links_checked,
+            names: links.iter().map(|link| link.name.clone()).collect(),
+            floating,
+            gravity,
+            planar: None,
+            two_hinges: None,
+        };
+        linkage.require_inertia()?;
+        linkage.planar = Planar::detect(&linkage);
+        linkage.two_hinges = linkage.planar.as_ref().and_then(TwoHinges::detect);
+        Ok(linkage)
+    }
+
+    /// Buffers for the methods of this linkage.
+    pub fn scratch(&self) -> LinkageScratch {
+        LinkageScratch {
+            frames: vec![Frame::ground(); self.links.len()],
+            states: vec![LinkState::default(); self.links.len()],
+            planar: vec![PlanarState::default(); self.planar.as_ref().map_or(0, |_| self.links.len())],
+        }
+    }
+
+    /// Number of links.
+    pub fn link_count(&self) -> usize {
+        self.links.len()
+    }
+
+    /// Name of a link.
+    pub fn link_name(&self, link: usize) -> &str {
+        &self.names[link]
+    }
+
+    /// Index of the link with this name.
+    pub fn link_index(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|other| other == name)
+    }
+
+    /// Revolute or prismatic: the joint that carries a link.
+    pub fn joint_kind(&self, link: usize) -> JointKind {
+        self.links[link].kind
+    }
+
+    /// Whether the first link is free.
+    pub fn is_floating(&self) -> bool {
+        self.floating
+    }
+
+    /// Whether accelerations come from the planar kernel.
+    pub fn is_planar(&self) -> bool {
+        self.planar.is_some()
+    }
+
+    /// Number of position coordinates: 7 for a floating root, 1 for each joint.
+    pub fn position_count(&self) -> usize {
+        self.links.len() + if self.floating { 6 } else { 0 }
+    }
+
+    /// Number of velocity coordinates: 6 for a floating root, 1 for each joint.
+    pub fn velocity_count(&self) -> usize {
+        self.links.len() + if self.floating { 5 } else { 0 }
+    }
+
+    /// Index in the positions of the coordinate of the joint that carries `link`; none for a floating root.
+    #[inline]
+    pub fn joint_position_index(&self, link: usize) -> Option<usize> {
+        match (self.floating, link) {
+            (false, _) => Some(link),
+            (true, 0) => None,
+            (true, _) => Some(link + 6),
+        }
+    }
+
+    /// Index in the velocities of the rate of the joint that carries `link`; none for a floating root.
+    #[inline]
+    pub fn joint_velocity_index(&self, link: usize) -> Option<usize> {
+        match (self.floating, link) {
+            (false, _) => Some(link),
+            (true, 0) => None,
+            (true, _) => Some(link + 5),
+        }
+    }
+
+    /// Placement and motion of every link (forward kinematics).
+    pub fn place(&self, q: &[f64], v: &[f64], scratch: &mut LinkageScratch) {
+        debug_assert!(q.len() == self.position_count() && v.len() == self.velocity_count());
+        for (i, link) in self.links.iter().enumerate() {
+            let (Some(qi), Some(vi)) = (self.joint_position_index(i), self.joint_velocity_index(i)) else {
+                scratch.frames[0] = Frame {
+                    rotation: rotation_matrix([q[3], q[4], q[5], q[6]]),
+                    position: vector(q, 0),
+                    velocity: vector(v, 0),
+                    angular_velocity: vector(v, 3),
+                };
+                scratch.states[0].offset = scratch.frames[0].position;
+                continue;
+            };
+            let ground = Frame::ground();
+            let parent = link.parent.map_or(&ground, |p| &scratch.frames[p]);
+            let state = &mut scratch.states[i];
+            let axis = parent.rotation * link.axis;
+            state.axis = axis;
+            let frame = match link.kind {
+                JointKind::Revolute => {
+                    let (sine, cosine) = sin_cos(q[qi]);
+                    let turn = link.steady + link.cosine * cosine + link.sine * sine;
+                    state.offset = parent.rotation * link.origin;
+                    Frame {
+                        rotation: parent.rotation * turn,
+                        position: parent.position + state.offset,
+                        velocity: parent.velocity + parent.angular_velocity.cross(&state.offset),
+                        angular_velocity: parent.angular_velocity + axis * v[vi],
+                    }
+                }
+                JointKind::Prismatic => {
+                    state.offset = parent.rotation * link.origin + axis * q[qi];
+                    Frame {
+                        rotation: parent.rotation * link.rotation,
+                        position: parent.position + state.offset,
+                        velocity: parent.velocity + parent.angular_velocity.cross(&state.offset) + axis * v[vi],
+                        angular_velocity: parent.angular_velocity,
+                    }
+                }
+            };
+            scratch.frames[i] = frame;
+        }
+    }
+
+    /// Frame of a link after [`Linkage::place`]; its reference point is the link's origin, on the joint that carries it.
+    #[inline]
+    pub fn frame<'a>(&self, scratch: &'a LinkageScratch, link: usize) -> &'a Frame {
+        &scratch.frames[link]
+    }
+
+    /// World axis of the joint that carries `link`, after [`Linkage::place`]; zero for a floating root.
+    #[inline]
+    pub fn joint_axis<'a>(&self, scratch: &'a LinkageScratch, link: usize) -> &'a Vector3<f64> {
+        &scratch.states[link].axis
+    }
+
+    /// Forgets the external loads.
+    pub fn clear_loads(&self, scratch: &mut LinkageScratch) {
+        for state in &mut scratch.states {
+            state.load_force = Vector3::zeros();
+            state.load_torque = Vector3::zeros();
+        }
+    }
+
+    /// Adds an external load on a link: a force at a point and a torque, in world axes, after [`Linkage::place`].
+    #[inline]
+    pub fn apply(
+        &self,
+        scratch: &mut LinkageScratch,
+        link: usize,
+        force: &Vector3<f64>,
+        torque: &Vector3<f64>,
+        point: &Vector3<f64>,
+    ) {
+        let arm = point - scratch.frames[link].position;
+        let state = &mut scratch.states[link];
+        state.load_force += force;
+        state.load_torque += torque + arm.cross(force);
+    }
+
+    /// Rate of v under the generalised forces `tau`, gravity and the applied loads.
+    ///
+    /// [`Linkage::place`] has been called with the same `q` and `v`, and the loads cleared and applied since.
+    pub fn accelerate(&self, q: &[f64], v: &[f64], tau: &[f64], scratch: &mut LinkageScratch, out: &mut [f64]) {
+        match &self.planar {
+            Some(planar) => {
+                planar.gather_loads(&scratch.states, &mut scratch.planar);
+                planar.accelerate::<true>(q, v, tau, &mut scratch.planar, out);
+            }
+            None => self.accelerate_spatial(v, tau, scratch, out),
+        }
+    }
+
+    /// Rate of v under the generalised forces `tau` and gravity alone. Nothing has to be called before; loads and frames
+    /// in the scratch are not preserved.
+    #[inline(always)]
+    pub fn accelerate_unloaded(
+        &self,
+        q: &[f64],
+        v: &[f64],
+        tau: &[f64],
+        scratch: &mut LinkageScratch,
+        out: &mut [f64],
+    ) {
+        match (&self.two_hinges, &self.planar) {
+            (Some(arm), _) => arm.accelerate(q, v, tau, out),
+            (None, Some(planar)) => planar.accelerate::<false>(q, v, tau, &mut scratch.planar, out),
+            (None, None) => {
+                self.place(q, v, scratch);
+                self.clear_loads(scratch);
+                self.accelerate_spatial(v, tau, scratch, out);
+            }
+        }
+    }
+
+    /// Velocity of a point of `link` per unit of each velocity coordinate: 3 rows, one column for each velocity, row by
+    /// row. [`Linkage::place`] has been called.
+    pub fn point_jacobian(&self, scratch: &LinkageScratch, link: usize, point: &Vector3<f64>, out: &mut [f64]) {
+        let columns = self.velocity_count();
+        out[..3 * columns].fill(0.0);
+        let mut set = |column: usize, value: Vector3<f64>| {
+            for row in 0..3 {
+                out[row * columns + column] = value[row];
+            }
+        };
+        let mut next = Some(link);
+        while let Some(i) = next {
+            let arm = point - scratch.frames[i].position;
+            let axis = scratch.states[i].axis;
+            match (self.joint_velocity_index(i), self.links[i].kind) {
+                (Some(column), JointKind::Revolute) => set(column, axis.cross(&arm)),
+                (Some(column), JointKind::Prismatic) => set(column, axis),
+                (None, _) => {
+                    for (k, unit) in [Vector3::x(), Vector3::y(), Vector3::z()].into_iter().enumerate() {
+                        set(k, unit);
+                        set(3 + k, unit.cross(&arm));
+                    }
+                }
+            }
+            next = self.links[i].parent;
+        }
+    }
+
+    /// Kinetic energy, J, after [`Linkage::place`].
+    pub fn kinetic_energy(&self, scratch: &LinkageScratch) -> f64 {
+        let each = |(link, frame): (&Link, &Frame)| {
+            let velocity = frame.velocity + frame.angular_velocity.cross(&(frame.rotation * link.com));
+            let spin = frame.rotation.tr_mul(&frame.angular_velocity);
+            0.5 * link.mass * velocity.norm_squared() + 0.5 * spin.dot(&(link.inertia * spin))
+        };
+        self.links.iter().zip(&scratch.frames).map(each).sum()
+    }
+
+    /// Potential energy in the gravity field, zero at the world's origin, J, after [`Linkage::place`].
+    pub fn potential_energy(&self, scratch: &LinkageScratch) -> f64 {
+        let each = |(link, frame): (&Link, &Frame)| -link.mass * self.gravity.dot(&frame.point_position(&link.com));
+        self.links.iter().zip(&scratch.frames).map(each).sum()
+    }
+}
+
+impl Link {
+    fn new(description: &LinkDescription) -> Self {
+        let rotation = rotation_matrix(description.rotation);
+        let axis = description.axis.try_normalize(0.0).unwrap_or_else(Vector3::z);
+        let steady = rotation * axis * axis.transpose();
+        Link {
+            parent: description.parent,
+            kind: description.kind,
+            axis: rotation * axis,
+            origin: description.origin,
+            rotation,
+            steady,
+            cosine: rotation - steady,
+            sine: rotation * axis.cross_matrix(),
+            mass: description.mass,
+            com: description.com,
+            inertia: description.inertia,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Bodies: force in, motion out.
+
+mod frame;
+pub mod linkage;
+pub mod rigid_body;
+
+pub use frame::Frame;
+pub use linkage::{JointKind, LinkDescription, Linkage, LinkageError, LinkageScratch};
+pub use rigid_body::{RigidBody, RigidBodyError, Shape, quaternion_rate};

@@ -1,0 +1,95 @@
+//! Choices that follow from masses, loads and the step.
+
+use super::Builder;
+use crate::element::spring::Spring;
+use crate::network::implicit::StiffSpring;
+use crate::scenario::ElementSpec;
+use std::collections::BTreeMap;
+
+impl Builder<'_> {
+    /// Warns of springs an explicit method cannot follow, and decides which springs the implicit step takes at its end: those the step cannot resolve, T²·(k_a/m_a + k_b/m_b) >
+    /// 0.25 or T·(d_a/m_a + d_b/m_b) > 0.5 with sums over all springs of a body. The others stay at the start of the
+    /// step, which conserves energy better.
+    pub(super) fn decide_implicit_springs(&mut self) {
+        let mut sums: BTreeMap<usize, [f64; 2]> = BTreeMap::new();
+        let springs = &self.groups.springs;
+        for spring in springs.0.iter().chain(&springs.1).chain(&springs.2) {
+            for (v, ratio) in [
+                (spring.pair.first.v, spring.pair.ratio[0]),
+                (spring.pair.second.v, spring.pair.ratio[1]),
+            ] {
+                let sum = sums.entry(v).or_default();
+                sum[0] += ratio * ratio * spring.stiffness;
+                sum[1] += ratio * ratio * spring.damping;
+            }
+        }
+        let step = self.step;
+        let ends = |spring: &Spring, which: usize| -> f64 {
+            [spring.pair.first.v, spring.pair.second.v]
+                .iter()
+                .map(|&v| sums[&v][which] * self.inverse_mass_of(v))
+                .sum()
+        };
+        let stiff = |spring: &Spring| {
+            let written = match &self.scenario.elements[spring.element].1 {
+                ElementSpec::Spring(spec) => spec.implicit,
+                _ => None,
+            };
+            written.unwrap_or_else(|| {
+                let straight = spring.length == 0.0;
+                let unresolved = step * step * ends(spring, 0) > 0.25 || step * ends(spring, 1) > 0.5;
+                unresolved && (straight || self.axes[spring.element] == 1)
+            })
+        };
+        if !self.method.implicit() {
+            // The classical Runge-Kutta method follows a vibration while ωT < 2.83 and a decay while T·d/m < 2.78.
+            let unstable = |spring: &&Spring| step * step * ends(spring, 0) > 8.0 || step * ends(spring, 1) > 2.78;
+            let all = springs.0.iter().chain(&springs.1).chain(&springs.2);
+            let found: Vec<usize> = all.filter(unstable).map(|spring| spring.element).collect();
+            for element in found {
+                let path = format!("elements.{}", self.scenario.elements[element].0);
+                let message = "the step is too large for this spring and the masses at its ends: the run will diverge";
+                self.warn(&path, message, "use a smaller step, or integrator = \"implicit-euler\"");
+            }
+            return;
+        }
+        let mut moved = Vec::new();
+        let mut keep = |list: &[Spring], axes: usize| -> Vec<Spring> {
+            let (stiff, stay): (Vec<Spring>, Vec<Spring>) = list.iter().partition(|spring| stiff(spring));
+            moved.extend(stiff.into_iter().map(|spring| (spring, axes)));
+            stay
+        };
+        let kept = (keep(&springs.0, 1), keep(&springs.1, 2), keep(&springs.2, 3));
+        self.groups.springs = kept;
+        for (
+            Spring {
+                element,
+                pair,
+                stiffness,
+                damping,
+                length,
+            },
+            axes,
+        ) in moved
+        {
+            if axes > 1 && length != 0.0 {
+                let name = &self.scenario.elements[element].0;
+                let path = format!("elements.{name}.implicit");
+                self.error(
+                    &path,
+                    "a spring with a length in the plane or in space cannot be taken at the end of the step",
+                );
+                continue;
+            }
+            self.implicit_springs.push(element);
+            self.stiff_springs.push(StiffSpring {
+                element,
+                pair,
+                axes,
+                stiffness,
+                damping,
+                length,
+            });
+        }
+    }
+}

@@ -1,0 +1,350 @@
+//! Bodies: where their coordinates are in the state, their masses and initial motion.
+
+use super::{Builder, Place};
+use crate::body::{JointKind, LinkDescription, Linkage, LinkageScratch, RigidBody};
+use crate::network::dense::{ldlt_factor, ldlt_solve};
+use crate::network::port::Coordinate;
+use crate::network::{AppliedForce, Drive, PlacedBody, PlacedLinkage};
+use crate::scenario::{BodySpec, DriverMotion, JointType, LinkageSpec, RigidBodySpec};
+use nalgebra::{Matrix3, Vector3};
+
+/// Symmetric matrix from xx, yy, zz, xy, xz, yz.
+fn symmetric([xx, yy, zz, xy, xz, yz]: [f64; 6]) -> Matrix3<f64> {
+    Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz)
+}
+
+impl Builder<'_> {
+    /// Lays out the state and creates the bodies.
+    pub(super) fn lay_out_bodies(&mut self) {
+        let scenario = self.scenario;
+        let mut linkages = Vec::new();
+        for (name, body) in &scenario.bodies {
+            if let BodySpec::Linkage(spec) = body {
+                linkages.push(self.linkage(name, spec));
+            }
+        }
+        if !self.errors.is_empty() {
+            return;
+        }
+        let mut linkages: Vec<Linkage> = linkages.into_iter().flatten().collect();
+
+        // Count first, then place: scalar coordinates lead, the rest follows.
+        for (_, body) in &scenario.bodies {
+            match body {
+                BodySpec::Mass(mass) => self.layout.masses += mass.position.len(),
+                BodySpec::Inertia(_) => self.layout.masses += 1,
+                BodySpec::Driver(driver) => self.layout.drivers += driver.motion.profiles().len(),
+                BodySpec::RigidBody(_) => {
+                    self.layout.positions += 7;
+                    self.layout.velocities += 6;
+                }
+                BodySpec::Linkage(_) => (),
+            }
+        }
+        for linkage in &linkages {
+            if linkage.is_floating() {
+                self.layout.positions += linkage.position_count();
+                self.layout.velocities += linkage.velocity_count();
+            } else {
+                self.layout.joints += linkage.position_count();
+            }
+        }
+        self.layout.positions += self.layout.scalars();
+        self.layout.velocities += self.layout.scalars();
+        self.layout.states = self.count_states() + self.layout.drivers;
+        self.initial = vec![0.0; self.layout.len()];
+        self.next_state = self.layout.first_state() + self.layout.drivers;
+        self.inverse_mass = vec![0.0; self.layout.velocities];
+        self.gravity = vec![0.0; self.layout.masses + self.layout.drivers];
+
+        let first_v = self.layout.positions;
+        let (mut mass, mut driver) = (0, self.layout.masses);
+        let mut joint = self.layout.masses + self.layout.drivers;
+        let (mut free_q, mut free_v) = (self.layout.scalars(), first_v + self.layout.scalars());
+        linkages.reverse();
+        for (name, body) in &scenario.bodies {
+            let place = match body {
+                BodySpec::Mass(spec) => {
+                    let axes = spec.position.len();
+                    let first = Coordinate {
+                        q: mass,
+                        v: first_v + mass,
+                    };
+                    for i in 0..axes {
+                        self.inverse_mass[mass + i] = 1.0 / spec.mass;
+                        self.gravity[mass + i] = match (axes, spec.axis) {
+                            (1, Some(axis)) => Vector3::from(axis).dot(&self.world_gravity),
+                            (1, None) => 0.0,
+                            _ => self.world_gravity[i],
+                        };
+                        self.initial[first.q + i] = spec.position[i];
+                        self.initial[first.v + i] = spec.velocity[i];
+                    }
+                    for (i, force) in spec.force.iter().enumerate() {
+                        self.apply(first.v + i, force);
+                    }
+                    mass += axes;
+                    Place::Coordinates {
+                        first,
+                        axes,
+                        driven: false,
+                    }
+                }
+                BodySpec::Inertia(spec) => {
+                    let first = Coordinate {
+                        q: mass,
+                        v: first_v + mass,
+                    };
+                    self.inverse_mass[mass] = 1.0 / spec.inertia;
+                    self.initial[first.q] = spec.position;
+                    self.initial[first.v] = spec.velocity;
+                    if let Some(torque) = &spec.torque {
+                        self.apply(first.v, torque);
+                    }
+                    mass += 1;
+                    Place::Coordinates {
+                        first,
+                        axes: 1,
+                        driven: false,
+                    }
+                }
+                BodySpec::Driver(spec) => {
+                    let profiles = spec.motion.profiles();
+                    let first = Coordinate {
+                        q: driver,
+                        v: first_v + driver,
+                    };
+                    let position = matches!(spec.motion, DriverMotion::Position(_));
+                    for (i, profile) in profiles.iter().enumerate() {
+                        let coordinate = Coordinate {
+                            q: first.q + i,
+                            v: first.v + i,
+                        };
+                        let start = if position { profile.value(0.0) } else { spec.start[i] };
+                        self.initial[coordinate.q] = start;
+                        self.initial[coordinate.v] = if position {
+                            (profile.value(self.step) - start) / self.step
+                        } else {
+                            profile.value(0.0)
+                        };
+                        let signal = self.signal(profile);
+                        let sum = self.layout.first_state() + driver - self.layout.masses + i;
+                        self.drives.push(Drive {
+                            coordinate,
+                            signal,
+                            position,
+                            start,
+                            sum,
+                        });
+                    }
+                    driver += profiles.len();
+                    Place::Coordinates {
+                        first,
+                        axes: profiles.len(),
+                        driven: true,
+                    }
+                }
+                BodySpec::RigidBody(spec) => {
+                    let (q, v) = (free_q, free_v);
+                    free_q += 7;
+                    free_v += 6;
+                    self.place_rigid_body(name, spec, q, v)
+                }
+                BodySpec::Linkage(spec) => {
+                    let Some(linkage) = linkages.pop() else { continue };
+                    let (positions, velocities) = (linkage.position_count(), linkage.velocity_count());
+                    let (q, v) = if linkage.is_floating() {
+                        free_q += positions;
+                        free_v += velocities;
+                        (free_q - positions, free_v - velocities)
+                    } else {
+                        joint += positions;
+                        (joint - positions, first_v + joint - velocities)
+                    };
+                    self.place_linkage(spec, linkage, q, v, positions, velocities)
+                }
+            };
+            self.places.push(place);
+        }
+    }
+
+    fn apply(&mut self, velocity: usize, profile: &crate::profile::Profile) {
+        if matches!(profile, crate::profile::Profile::Constant(value) if *value == 0.0) {
+            return;
+        }
+        let signal = self.signal(profile);
+        self.forces.push(AppliedForce { velocity, signal });
+    }
+
+    fn place_rigid_body(&mut self, name: &str, spec: &RigidBodySpec, q: usize, v: usize) -> Place {
+        let index = self.bodies.len();
+        match RigidBody::new(spec.mass, symmetric(spec.inertia)) {
+            Ok(body) => self.bodies.push(PlacedBody { body, q, v }),
+            Err(error) => {
+                self.error(&format!("bodies.{name}.inertia"), error.to_string());
+            }
+        }
+        self.initial[q..q + 3].copy_from_slice(&spec.position);
+        self.initial[q + 3..q + 7].copy_from_slice(&spec.rotation);
+        self.initial[v..v + 3].copy_from_slice(&spec.velocity);
+        self.initial[v + 3..v + 6].copy_from_slice(&spec.angular_velocity);
+        for (i, force) in spec.force.iter().enumerate() {
+            self.apply(v + i, force);
+        }
+        for (i, torque) in spec.torque.iter().enumerate() {
+            self.apply(v + 3 + i, torque);
+        }
+        Place::Rigid(index)
+    }
+
+    fn linkage(&mut self, name: &str, spec: &LinkageSpec) -> Option<Linkage> {
+        // The root of a floating linkage has no joint; its type is not looked at.
+        let rooted = |link: &&crate::scenario::LinkSpec| !(spec.floating && link.parent.is_none());
+        for link in spec.links.iter().filter(rooted) {
+            if matches!(link.joint_type, JointType::Fixed | JointType::Spherical) {
+                let message = format!("the joint \"{}\" is neither revolute nor prismatic", link.joint);
+                self.error(&format!("bodies.{name}.{}.type", link.name), message).help = Some(
+                    "merge a fixed link into its parent; for a spherical joint use three revolute ones, or rigid bodies \
+                     with a penalty joint"
+                        .into(),
+                );
+                return None;
+            }
+        }
+        let links: Vec<LinkDescription> = spec
+            .links
+            .iter()
+            .map(|link| LinkDescription {
+                name: link.name.clone(),
+                parent: link.parent,
+                kind: match link.joint_type {
+                    JointType::Prismatic => JointKind::Prismatic,
+                    _ => JointKind::Revolute,
+                },
+                axis: Vector3::from(link.axis),
+                origin: Vector3::from(link.origin),
+                rotation: link.rotation,
+                mass: link.mass,
+                com: Vector3::from(link.com),
+                inertia: symmetric(link.inertia),
+            })
+            .collect();
+        match Linkage::new(&links, spec.floating, self.world_gravity) {
+            Ok(linkage) => Some(linkage),
+            Err(error) => {
+                self.error(&format!("bodies.{name}.links"), error.to_string());
+                None
+            }
+        }
+    }
+
+    fn place_linkage(
+        &mut self,
+        spec: &LinkageSpec,
+        linkage: Linkage,
+        q: usize,
+        v: usize,
+        positions: usize,
+        velocities: usize,
+    ) -> Place {
+        if linkage.is_floating() {
+            self.initial[q + 3] = 1.0;
+        }
+        for (link, description) in spec.links.iter().enumerate() {
+            if let (Some(i), Some(j)) = (linkage.joint_position_index(link), linkage.joint_velocity_index(link)) {
+                self.initial[q + i] = description.position;
+                self.initial[v + j] = description.velocity;
+            }
+        }
+        let felt = self.largest_inverse_masses(spec, &linkage, q);
+        let first = v - self.layout.positions;
+        self.inverse_mass[first..first + velocities].copy_from_slice(&felt);
+        self.linkages.push(PlacedLinkage {
+            body: linkage,
+            q,
+            v,
+            positions,
+            velocities,
+            placed: false,
+        });
+        Place::Linkage(self.linkages.len() - 1)
+    }
+
+    /// The largest (H⁻¹)_ii over poses: the smallest mass a force on joint i can feel.
+    fn largest_inverse_masses(&self, spec: &LinkageSpec, linkage: &Linkage, q: usize) -> Vec<f64> {
+        let n = linkage.velocity_count();
+        let mut column = vec![0.0; n];
+        let mut largest = vec![0.0f64; n];
+        self.over_poses(spec, linkage, q, |_, factor| {
+            for i in 0..n {
+                column.fill(0.0);
+                column[i] = 1.0;
+                ldlt_solve(factor, n, &mut column);
+                largest[i] = largest[i].max(column[i]);
+            }
+        });
+        largest
+    }
+
+    /// Inverse of the smallest mass felt at a point of a link over poses: the largest eigenvalue of J·H⁻¹·Jᵀ.
+    pub(super) fn inverse_mass_of_link(&self, linkage: usize, link: usize, point: &Vector3<f64>) -> f64 {
+        let placed = &self.linkages[linkage];
+        let Some(body) = self.places.iter().position(|place| *place == Place::Linkage(linkage)) else {
+            return 0.0;
+        };
+        let BodySpec::Linkage(spec) = &self.scenario.bodies[body].1 else {
+            return 0.0;
+        };
+        let n = placed.velocities;
+        let mut rows = vec![0.0; 3 * n];
+        let mut largest = 0.0f64;
+        self.over_poses(spec, &placed.body, placed.q, |scratch, factor| {
+            let at = placed.body.frame(scratch, link).point_position(point);
+            placed.body.point_jacobian(scratch, link, &at, &mut rows);
+            let mut solved = rows.clone();
+            for row in solved.chunks_mut(n) {
+                ldlt_solve(factor, n, row);
+            }
+            let product = |i: usize, j: usize| (0..n).map(|k| rows[i * n + k] * solved[j * n + k]).sum::<f64>();
+            largest = largest.max(Matrix3::from_fn(product).symmetric_eigenvalues().max());
+        });
+        largest
+    }
+
+    /// Calls `look` with the placed links and the factored mass matrix of many poses. Joint angles are sampled over a
+    /// full turn (or their limits) by a fixed sequence, prismatic joints over their limits or at their start.
+    fn over_poses(
+        &self,
+        spec: &LinkageSpec,
+        linkage: &Linkage,
+        q: usize,
+        mut look: impl FnMut(&LinkageScratch, &[f64]),
+    ) {
+        let n = linkage.velocity_count();
+        let mut scratch = linkage.scratch();
+        let mut pose = self.initial[q..q + linkage.position_count()].to_vec();
+        let still = vec![0.0; n];
+        let mut matrix = vec![0.0; n * n];
+        for sample in 0..256u32 {
+            if sample > 0 {
+                for (link, description) in spec.links.iter().enumerate() {
+                    let Some(i) = linkage.joint_position_index(link) else {
+                        continue;
+                    };
+                    // Additive recurrence with a different irrational step for each joint.
+                    let fraction = (f64::from(sample) * (0.618_033_988_749_895 + 0.110_101 * link as f64)).fract();
+                    let range = match (description.limits, description.joint_type) {
+                        (Some(limits), _) => limits,
+                        (None, JointType::Revolute) => [0.0, std::f64::consts::TAU],
+                        _ => [description.position; 2],
+                    };
+                    pose[i] = range[0] + fraction * (range[1] - range[0]);
+                }
+            }
+            linkage.place(&pose, &still, &mut scratch);
+            linkage.mass_matrix(&mut scratch, &mut matrix);
+            ldlt_factor(&mut matrix, n);
+            look(&scratch, &matrix);
+        }
+    }
+}

@@ -1,0 +1,936 @@
+//! Elements: each goes into the group of its kind.
+
+use super::laws::{Felt, LawKind, NormalKind, Rubbing};
+use super::{Builder, Place};
+use crate::element::Elements;
+use crate::element::actuator::{Actuator, Actuators};
+use crate::element::contact::{Contact, Contacts, Geometry, Surface, Tangential};
+use crate::element::friction::{Baselines, Bristles, Friction, Frictions, Implicit, Resolve, SteadyCurve};
+use crate::element::joint::{Joint, Joints};
+use crate::element::own::{Own, Owns};
+use crate::element::spring::{Spring, Springs};
+use crate::element::stop::{Stop, Stops};
+use crate::network::port::{Attachment, Pair};
+use crate::network::rigid::{Rigid, RigidKind};
+use crate::network::stage::LoadSource;
+use crate::profile::Profile;
+use crate::scenario::{
+    ActuatorSpec, BodySpec, ContactSpec, ElementSpec, FrictionSpec, GearSpec, InitialMode, JointSpec, JointType, Port,
+    Shape, SpringSpec, StopSpec,
+};
+use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
+use stickslip_core::friction::curve::Stribeck;
+use stickslip_core::friction::dahl::Dahl;
+use stickslip_core::friction::karnopp::Karnopp;
+use stickslip_core::friction::lugre::Lugre;
+use stickslip_core::friction::martins_oden::MartinsOden;
+use stickslip_core::friction::proxy::Proxy;
+use stickslip_core::friction::quinn::Quinn;
+use stickslip_core::registry::{self, Family};
+
+/// Frictions of one law for one, two and three axes.
+struct ByAxes<L>(Vec<Friction<L>>, Vec<Friction<L>>, Vec<Friction<L>>);
+
+impl<L> Default for ByAxes<L> {
+    fn default() -> Self {
+        ByAxes(Vec::new(), Vec::new(), Vec::new())
+    }
+}
+
+impl<L> ByAxes<L> {
+    fn push(&mut self, axes: usize, friction: Friction<L>) {
+        match axes {
+            1 => self.0.push(friction),
+            2 => self.1.push(friction),
+            _ => self.2.push(friction),
+        }
+    }
+}
+
+/// Groups of elements that answer motion with force.
+pub(super) type ElementGroups = Vec<Box<dyn Elements>>;
+/// Groups of frictions of the implicit step.
+pub(super) type FrictionGroups = Vec<Box<dyn Resolve>>;
+
+/// The groups while they are filled.
+#[derive(Default)]
+pub(super) struct Groups {
+    pub(super) springs: (Vec<Spring>, Vec<Spring>, Vec<Spring>),
+    actuators: Vec<Actuator>,
+    stops: Vec<Stop>,
+    contacts: Vec<Contact>,
+    joints: Vec<Joint>,
+    implicit: ByAxes<Implicit>,
+    karnopp: ByAxes<Karnopp<f64>>,
+    quinn: ByAxes<Quinn<f64>>,
+    martins_oden: ByAxes<MartinsOden<f64>>,
+    proxy: ByAxes<Proxy<f64, true>>,
+    relaxed: ByAxes<Proxy<f64, false>>,
+    dahl: ByAxes<Dahl<f64>>,
+    lugre: ByAxes<Lugre<f64>>,
+    own: Vec<Own>,
+    resolve: bool,
+}
+
+impl Groups {
+    /// The groups that are not empty: elements that give a compression first, frictions last.
+    pub(super) fn take(&mut self) -> (ElementGroups, FrictionGroups) {
+        let groups = std::mem::take(self);
+        let mut elements = ElementGroups::new();
+        let mut frictions = FrictionGroups::new();
+        macro_rules! put {
+            ($list:ident, $items:expr, $group:expr) => {
+                if !$items.is_empty() {
+                    $list.push(Box::new($group($items)));
+                }
+            };
+        }
+        put!(elements, groups.springs.0, Springs::<1>);
+        put!(elements, groups.springs.1, Springs::<2>);
+        put!(elements, groups.springs.2, Springs::<3>);
+        put!(elements, groups.actuators, Actuators);
+        put!(elements, groups.stops, Stops);
+        put!(elements, groups.contacts, Contacts);
+        put!(elements, groups.joints, Joints);
+        macro_rules! respond {
+            ($($law:ident),*) => {$(
+                put!(elements, groups.$law.0, Frictions::<_, 1>);
+                put!(elements, groups.$law.1, Frictions::<_, 2>);
+                put!(elements, groups.$law.2, Frictions::<_, 3>);
+            )*};
+        }
+        macro_rules! resolve {
+            ($wrap:ident: $($law:ident),*) => {$(
+                put!(frictions, groups.$law.0, |items| $wrap(Frictions::<_, 1>(items)));
+                put!(frictions, groups.$law.1, |items| $wrap(Frictions::<_, 2>(items)));
+                put!(frictions, groups.$law.2, |items| $wrap(Frictions::<_, 3>(items)));
+            )*};
+        }
+        if groups.resolve {
+            resolve!(Baselines: karnopp, quinn, martins_oden);
+            put!(frictions, groups.implicit.0, Frictions::<_, 1>);
+            put!(frictions, groups.implicit.1, Frictions::<_, 2>);
+            put!(frictions, groups.implicit.2, Frictions::<_, 3>);
+            resolve!(Bristles: proxy, relaxed, dahl, lugre);
+        } else {
+            respond!(martins_oden, proxy, relaxed, dahl, lugre);
+        }
+        put!(elements, groups.own, Owns);
+        (elements, frictions)
+    }
+}
+
+impl Builder<'_> {
+    /// How many numbers of state the elements keep, before anything is placed.
+    pub(super) fn count_states(&self) -> usize {
+        let axes_of = |port: Port| match port {
+            Port::Body(body) => match &self.scenario.bodies[body].1 {
+                BodySpec::Mass(mass) => mass.position.len(),
+                BodySpec::Inertia(_) => 1,
+                BodySpec::Driver(driver) => driver.motion.profiles().len(),
+                _ => 0,
+            },
+            Port::Joint { .. } => 1,
+            _ => 0,
+        };
+        let states = |index: usize, element: &ElementSpec| match element {
+            ElementSpec::Friction(spec) if self.own.contains_key(&index) => {
+                let axes = axes_of(spec.between[0]).max(axes_of(spec.between[1]));
+                self.own[&index].states(axes)
+            }
+            ElementSpec::Friction(spec) => {
+                let per_axis = registry::law(Family::Friction, &spec.friction.law).map_or(0, |law| law.states);
+                per_axis * axes_of(spec.between[0]).max(axes_of(spec.between[1]))
+            }
+            ElementSpec::Contact(spec) => 3 * self.touching_points(spec).map_or(0, |(points, _)| points.len()),
+            ElementSpec::Joint(_) => 1,
+            ElementSpec::Stop(_) => 2,
+            _ => 0,
+        };
+        let elements: usize = self
+            .scenario
+            .elements
+            .iter()
+            .enumerate()
+            .map(|(index, (_, element))| states(index, element))
+            .sum();
+        elements + 2 * self.limited_joints().count()
+    }
+
+    /// Joints of linkages that have limits: body, link, limits.
+    fn limited_joints(&self) -> impl Iterator<Item = (usize, usize, [f64; 2])> {
+        self.scenario.bodies.iter().enumerate().flat_map(|(body, (_, spec))| {
+            let links = match spec {
+                BodySpec::Linkage(linkage) => linkage.links.as_slice(),
+                _ => &[],
+            };
+            links
+                .iter()
+                .enumerate()
+                .filter_map(move |(link, spec)| Some((body, link, spec.limits?)))
+        })
+    }
+
+    pub(super) fn add_elements(&mut self) {
+        self.groups.resolve = self.method.implicit();
+        let scenario = self.scenario;
+        for (index, (name, element)) in scenario.elements.iter().enumerate() {
+            let path = format!("elements.{name}");
+            match element {
+                ElementSpec::Spring(spec) => self.spring(index, &path, spec),
+                ElementSpec::Gear(spec) => self.gear(index, &path, spec),
+                ElementSpec::Friction(spec) => self.friction(index, &path, spec),
+                ElementSpec::Actuator(spec) => self.actuator(index, &path, spec),
+                ElementSpec::Stop(spec) => self.stop(index, &path, spec),
+                ElementSpec::Contact(spec) => self.contact(index, &path, spec),
+                ElementSpec::Joint(spec) => self.joint(index, &path, spec),
+            }
+        }
+        self.add_joint_limits();
+        self.decide_implicit_springs();
+    }
+
+    /// Limits of linkage joints are stops with the natural law of the integrator.
+    fn add_joint_limits(&mut self) {
+        let limited: Vec<_> = self.limited_joints().collect();
+        for (body, link, [lower, upper]) in limited {
+            let element = self.states.len();
+            self.states.push((0, 0));
+            self.axes.push(1);
+            self.actuators.push(Vec::new());
+            self.inverse_mass_felt.push(0.0);
+            let between = [Port::Joint { body, link }, Port::Ground];
+            let path = format!("bodies.{}.links", self.scenario.bodies[body].0);
+            let spec = StopSpec {
+                between,
+                lower: Some(lower),
+                upper: Some(upper),
+                normal: None,
+                ratio: None,
+            };
+            self.stop(element, &path, &spec);
+        }
+    }
+
+    fn angular(&self, port: Port) -> Option<bool> {
+        match port {
+            Port::Ground | Port::Link { .. } => None,
+            Port::Body(body) => match &self.scenario.bodies[body].1 {
+                BodySpec::Mass(_) => Some(false),
+                BodySpec::Inertia(_) => Some(true),
+                BodySpec::Driver(driver) => driver.angular,
+                _ => None,
+            },
+            Port::Joint { body, link } => match &self.scenario.bodies[body].1 {
+                BodySpec::Linkage(linkage) => Some(linkage.links[link].joint_type == JointType::Revolute),
+                _ => None,
+            },
+        }
+    }
+
+    fn felt(&self, between: [Port; 2], ratio: Option<[f64; 2]>, pair: &Pair) -> Felt {
+        let inverse = self.inverse_mass_along(pair);
+        let angular = if ratio.is_some() {
+            None
+        } else {
+            self.angular(between[0]).or(self.angular(between[1]))
+        };
+        Felt {
+            mass: (inverse > 0.0).then(|| 1.0 / inverse),
+            angular,
+        }
+    }
+
+    fn spring(&mut self, element: usize, path: &str, spec: &SpringSpec) {
+        let [a, b] = spec.between.map(|port| self.coordinates(port));
+        if a.is_none() || b.is_none() {
+            self.point_spring(element, path, spec);
+            return;
+        }
+        let Some((pair, axes)) = self.pair(path, spec.between, spec.ratio) else {
+            return;
+        };
+        self.axes[element] = axes;
+        let mut length = spec.length;
+        if let Some(preload) = spec.preload {
+            // A preload is the force on the first body at the starting positions.
+            if spec.stiffness == 0.0 || axes != 1 {
+                self.error(&format!("{path}.preload"), "a preload needs a stiffness and one axis");
+                return;
+            }
+            let [offset] = pair.position::<1>(&self.initial);
+            length = offset + preload / spec.stiffness;
+        }
+        let spring = Spring {
+            element,
+            pair,
+            stiffness: spec.stiffness,
+            damping: spec.damping,
+            length,
+        };
+        self.push_spring(axes, spring);
+    }
+
+    fn push_spring(&mut self, axes: usize, spring: Spring) {
+        self.groups_are_quadratic &= axes == 1 || spring.length == 0.0;
+        match axes {
+            1 => self.groups.springs.0.push(spring),
+            2 => self.groups.springs.1.push(spring),
+            _ => self.groups.springs.2.push(spring),
+        }
+    }
+
+    /// A spring between points of rigid bodies or links: a spherical penalty joint if its length is 0.
+    fn point_spring(&mut self, element: usize, path: &str, spec: &SpringSpec) {
+        let bodies = spec.between.map(|port| self.attachment(port));
+        let [Some(first), Some(second)] = bodies else {
+            self.error(
+                path,
+                "a spring joins two coordinates, or two points of rigid bodies, links, masses and the ground",
+            );
+            return;
+        };
+        if self.method.implicit() {
+            self.error(
+                path,
+                "a spring on a rigid body or link does not run with the integrator \"implicit-euler\"",
+            )
+            .help = Some("write integrator = \"rk4\" in [simulation]".into());
+            return;
+        }
+        self.axes[element] = 3;
+        self.use_links(&[first, second]);
+        self.groups.joints.push(Joint {
+            element,
+            kind: JointType::Spherical,
+            bodies: [first, second],
+            at: spec.at.map(Vector3::from),
+            axis: [Vector3::zeros(); 2],
+            rest: Matrix3::identity(),
+            translation: [spec.stiffness, spec.damping],
+            rotation: [0.0; 2],
+            length: spec.length,
+            friction: Tangential::None,
+            curve: SteadyCurve::Stribeck(Stribeck::coulomb(0.0)),
+            load: LoadSource::Element(element),
+            state: self.next_state,
+            motor: None,
+            spring: true,
+        });
+    }
+
+    fn gear(&mut self, element: usize, path: &str, spec: &GearSpec) {
+        let Some((pair, axes)) = self.pair(path, spec.between, Some(spec.ratio)) else {
+            return;
+        };
+        if axes != 1 {
+            self.error(path, "a gear couples two motions of one axis each");
+            return;
+        }
+        let inverse = self.inverse_mass_along(&pair);
+        let mass = if inverse > 0.0 { 1.0 / inverse } else { 1.0 };
+        let reason = |what: &str| format!("{what} with m = {mass:.4} felt at the mesh and step = {} s", self.step);
+        let (k_reason, d_reason) = (reason("m*(0.5/step)^2"), reason("sqrt(stiffness*m)"));
+        let stiffness = match spec.stiffness {
+            Some(value) => value,
+            None => {
+                let value = mass * (0.5 / self.step) * (0.5 / self.step);
+                self.choose(format!("{path}.stiffness"), value, "force per r1*q1 - r2*q2", k_reason)
+            }
+        };
+        let damping = match spec.damping {
+            Some(value) => value,
+            None => {
+                let unit = "force per rate of r1*q1 - r2*q2";
+                self.choose(format!("{path}.damping"), (stiffness * mass).sqrt(), unit, d_reason)
+            }
+        };
+        let [length] = pair.position::<1>(&self.initial);
+        self.push_spring(
+            1,
+            Spring {
+                element,
+                pair,
+                stiffness,
+                damping,
+                length,
+            },
+        );
+    }
+
+    fn friction(&mut self, element: usize, path: &str, spec: &FrictionSpec) {
+        let Some((pair, axes)) = self.pair(path, spec.between, spec.ratio) else {
+            return;
+        };
+        self.axes[element] = axes;
+        let felt = self.felt(spec.between, spec.ratio, &pair);
+        self.inverse_mass_felt[element] = self.inverse_mass_along(&pair);
+        if let Some(law) = self.own.remove(&element) {
+            let states = law.states(axes);
+            let state = self.take_states(element, states);
+            let load = LoadSource::Signal(self.signal(&Profile::Constant(1.0)));
+            self.groups.own.push(Own {
+                element,
+                pair,
+                axes,
+                law,
+                load,
+                state,
+                states,
+            });
+            return;
+        }
+        let Some(rubbing) = self.friction_law(path, &spec.friction, spec.between, felt, false) else {
+            return;
+        };
+        let count = rubbing.law.states * axes;
+        let state = self.take_states(element, count);
+        let joints = [pair.first.v, pair.second.v].map(|v| self.on_linkage(v));
+        if self.method.implicit() {
+            if rubbing.law.name == "implicit" {
+                let load = match rubbing.load {
+                    LoadSource::Signal(signal) => {
+                        Some(self.profiles[signal].peak(0.0, self.scenario.simulation.duration, 1000))
+                    }
+                    LoadSource::Element(_) => None,
+                };
+                self.warn_of_several_roots(path, &rubbing.curve, load, self.inverse_mass_felt[element]);
+            }
+            if joints.contains(&true) && matches!(rubbing.law.name, "karnopp" | "quinn") {
+                let message = format!(
+                    "the law \"{}\" acts between masses, inertias and drivers only",
+                    rubbing.law.name
+                );
+                self.error(&format!("{path}.law"), message).help =
+                    Some("on a joint use \"implicit\" or \"proxy\"".into());
+                return;
+            }
+        }
+        if rubbing.law.name == "implicit" {
+            let speed = pair
+                .velocity::<3>(&self.initial)
+                .iter()
+                .take(axes)
+                .fold(0.0f64, |most, v| most.max(v.abs()));
+            let stuck = match spec.friction.initial {
+                Some(InitialMode::Stick) => true,
+                Some(InitialMode::Slip) => false,
+                None => speed == 0.0,
+            };
+            for i in 0..count {
+                self.initial[state + i] = f64::from(u8::from(stuck));
+            }
+        }
+        let mobility = [
+            self.step * pair.ratio[0] * self.inverse_mass_of(pair.first.v),
+            self.step * pair.ratio[1] * self.inverse_mass_of(pair.second.v),
+        ];
+        self.push_friction(element, pair, axes, rubbing, state, mobility);
+    }
+
+    /// Whether a velocity belongs to a linkage.
+    fn on_linkage(&self, v: usize) -> bool {
+        self.linkages
+            .iter()
+            .any(|placed| (placed.v..placed.v + placed.velocities).contains(&v))
+    }
+
+    fn push_friction(
+        &mut self,
+        element: usize,
+        pair: Pair,
+        axes: usize,
+        rubbing: Rubbing,
+        state: usize,
+        mobility: [f64; 2],
+    ) {
+        let Rubbing { kind, curve, load, .. } = rubbing;
+        macro_rules! push {
+            ($group:ident, $law:expr) => {
+                self.groups.$group.push(
+                    axes,
+                    Friction {
+                        element,
+                        pair,
+                        law: $law,
+                        curve,
+                        load,
+                        state,
+                        mobility,
+                        coupled: false,
+                    },
+                )
+            };
+        }
+        match kind {
+            LawKind::Implicit { approximate } => push!(implicit, Implicit { approximate }),
+            LawKind::Karnopp { epsilon } => push!(karnopp, Karnopp { epsilon }),
+            LawKind::Quinn { epsilon } => push!(quinn, Quinn { epsilon }),
+            LawKind::MartinsOden { epsilon } => push!(martins_oden, MartinsOden { epsilon }),
+            LawKind::Proxy { stiffness, damping } => push!(proxy, Proxy { stiffness, damping }),
+            LawKind::Relaxed { stiffness, damping } => push!(relaxed, Proxy { stiffness, damping }),
+            LawKind::Dahl { stiffness } => push!(dahl, Dahl { stiffness }),
+            LawKind::Lugre { stiffness, damping } => push!(lugre, Lugre { stiffness, damping }),
+        }
+    }
+
+    fn actuator(&mut self, element: usize, path: &str, spec: &ActuatorSpec) {
+        let Some((pair, axes)) = self.pair(path, spec.between, spec.ratio) else {
+            return;
+        };
+        if spec.value.len() != axes {
+            let message = format!(
+                "the actuator acts on {axes} axes, but its value has {}",
+                spec.value.len()
+            );
+            self.error(&format!("{path}.value"), message);
+            return;
+        }
+        self.axes[element] = axes;
+        self.sources.push(element);
+        for (axis, profile) in spec.value.iter().enumerate() {
+            let signal = self.own_signal(profile);
+            self.actuators[element].push(signal);
+            let mut pair = pair;
+            for coordinate in [&mut pair.first, &mut pair.second] {
+                coordinate.q += axis;
+                coordinate.v += axis;
+            }
+            self.groups.actuators.push(Actuator {
+                element,
+                axis,
+                pair,
+                signal,
+            });
+        }
+    }
+
+    fn stop(&mut self, element: usize, path: &str, spec: &StopSpec) {
+        let Some((pair, axes)) = self.pair(path, spec.between, spec.ratio) else {
+            return;
+        };
+        if axes != 1 {
+            self.error(path, "a stop limits one axis");
+            return;
+        }
+        let felt = self.felt(spec.between, spec.ratio, &pair);
+        let normal_path = format!("{path}.normal");
+        let Some(normal) = self.normal_law(&normal_path, spec.normal.as_ref(), felt) else {
+            return;
+        };
+        let lower = spec.lower.unwrap_or(f64::NEG_INFINITY);
+        let upper = spec.upper.unwrap_or(f64::INFINITY);
+        let [position] = pair.position::<1>(&self.initial);
+        if position < lower || position > upper {
+            let message = format!("the motion starts at {position}, outside the stop");
+            self.warn(path, message, "it will be pushed inside in the first steps");
+        }
+        let state = self.take_states(element, 2);
+        match normal {
+            NormalKind::KelvinVoigt { stiffness, damping } => {
+                let normal = KelvinVoigt { stiffness, damping };
+                self.groups.stops.push(Stop {
+                    element,
+                    pair,
+                    lower,
+                    upper,
+                    normal,
+                });
+            }
+            NormalKind::Rigid { restitution } => {
+                self.rigid.push(Rigid {
+                    element,
+                    kind: RigidKind::Stop { pair, lower, upper },
+                    restitution,
+                    state,
+                });
+            }
+        }
+    }
+
+    /// The points of the first body of a contact that can touch, and the radius about each.
+    fn touching_points(&self, spec: &ContactSpec) -> Option<(Vec<Vector3<f64>>, f64)> {
+        let (shape, centre) = self.shape_of(spec.between[0])?;
+        Some(match shape {
+            Shape::Sphere(radius) => (vec![centre], radius),
+            Shape::Point => (vec![centre], 0.0),
+            Shape::Box([x, y, z]) => {
+                let mut corners = Vec::with_capacity(8);
+                for (sx, sy, sz) in [
+                    (-1.0, -1.0, -1.0),
+                    (1.0, -1.0, -1.0),
+                    (-1.0, 1.0, -1.0),
+                    (1.0, 1.0, -1.0),
+                    (-1.0, -1.0, 1.0),
+                    (1.0, -1.0, 1.0),
+                    (-1.0, 1.0, 1.0),
+                    (1.0, 1.0, 1.0),
+                ] {
+                    corners.push(centre + 0.5 * Vector3::new(sx * x, sy * y, sz * z));
+                }
+                (corners, 0.0)
+            }
+        })
+    }
+
+    /// Shape of a body and where its centre is in the body's axes.
+    fn shape_of(&self, port: Port) -> Option<(Shape, Vector3<f64>)> {
+        match port {
+            Port::Body(body) => match &self.scenario.bodies[body].1 {
+                BodySpec::RigidBody(spec) => Some((spec.shape?, Vector3::zeros())),
+                BodySpec::Mass(mass) if mass.position.len() >= 2 => Some((Shape::Point, Vector3::zeros())),
+                _ => None,
+            },
+            Port::Link { body, link } => match &self.scenario.bodies[body].1 {
+                BodySpec::Linkage(linkage) => {
+                    let link = &linkage.links[link];
+                    Some((link.shape?, Vector3::from(link.com)))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// Whether a body starts without moving.
+    fn at_rest(&self, body: Attachment) -> bool {
+        let (v, count) = match body {
+            Attachment::Ground => return true,
+            Attachment::Point { coordinate, axes } => (coordinate.v, axes),
+            Attachment::Rigid(body) => (self.bodies[body].v, 6),
+            Attachment::Link { linkage, .. } => (self.linkages[linkage].v, self.linkages[linkage].velocities),
+        };
+        self.initial[v..v + count].iter().all(|&v| v == 0.0)
+    }
+
+    /// Elements hold on to these bodies: linkages among them must place their links.
+    fn use_links(&mut self, bodies: &[Attachment]) {
+        for body in bodies {
+            if let Attachment::Link { linkage, .. } = body {
+                self.linkages[*linkage].placed = true;
+            }
+        }
+    }
+
+    /// Inverse of the smallest mass felt at a point of a body (in its axes): the largest eigenvalue of J·M⁻¹·Jᵀ.
+    fn inverse_mass_at(&self, body: Attachment, point: &Vector3<f64>) -> f64 {
+        match body {
+            Attachment::Ground => 0.0,
+            Attachment::Point { coordinate, .. } => self.inverse_mass_of(coordinate.v),
+            Attachment::Rigid(_) => self.rigid_body(body).map_or(0.0, |body| {
+                let arm = point.cross_matrix();
+                let turning = arm.transpose() * body.world_inverse_inertia(&Matrix3::identity()) * arm;
+                body.inverse_mass() + turning.symmetric_eigenvalues().max()
+            }),
+            Attachment::Link { linkage, link } => self.inverse_mass_of_link(linkage, link, point),
+        }
+    }
+
+    /// Inverse of the smallest inertia felt by a torque on a body; 0 where it does not turn or is not known.
+    fn inverse_inertia_of(&self, body: Attachment) -> f64 {
+        self.rigid_body(body).map_or(0.0, |body| {
+            body.world_inverse_inertia(&Matrix3::identity())
+                .symmetric_eigenvalues()
+                .max()
+        })
+    }
+
+    fn contact(&mut self, element: usize, path: &str, spec: &ContactSpec) {
+        let bodies = spec.between.map(|port| self.attachment(port));
+        let [Some(first), Some(second)] = bodies else {
+            self.error(
+                path,
+                "a contact needs rigid bodies, links, or masses of two or three axes",
+            );
+            return;
+        };
+        let Some((points, radius)) = self.touching_points(spec) else {
+            let name = self.scenario.port_name(spec.between[0]);
+            self.error(path, format!("\"{name}\" has no shape to touch with")).help = Some(
+                "add shape = { sphere = \"…\" }, { box = [\"…\", \"…\", \"…\"] } or { point = true } to the body"
+                    .into(),
+            );
+            return;
+        };
+        let surface = match spec.surface {
+            Some(plane) => Surface::Plane {
+                normal: Vector3::from(plane.normal),
+                offset: plane.offset,
+            },
+            None => match self.shape_of(spec.between[1]) {
+                Some((Shape::Sphere(other), _)) if points.len() == 1 => Surface::Sphere(other),
+                _ => {
+                    self.error(path, "the contact has no surface").help = Some(
+                        "add surface = { plane = { normal = [0, 0, 1], offset = 0 } }; only two spheres need none"
+                            .into(),
+                    );
+                    return;
+                }
+            },
+        };
+        self.axes[element] = 3;
+        self.use_links(&[first, second]);
+        // The touching point of a ball is one radius from its centre, in whatever direction.
+        let inverse_at = |point: &Vector3<f64>| {
+            let axes = [Vector3::x(), Vector3::y(), Vector3::z()];
+            axes.map(|axis| self.inverse_mass_at(first, &(point + radius * axis)))
+                .into_iter()
+                .fold(0.0, f64::max)
+        };
+        let own = points.iter().map(inverse_at).fold(0.0, f64::max);
+        let other = if let Surface::Sphere(other) = surface {
+            other
+        } else {
+            0.0
+        };
+        let inverse = own + self.inverse_mass_at(second, &Vector3::new(other, 0.0, 0.0));
+        self.inverse_mass_felt[element] = inverse;
+        // A body on several points carries its mass on all of them: each must not be stiffer than its share.
+        let share = if points.len() > 1 {
+            points.len() as f64 / 2.0
+        } else {
+            1.0
+        };
+        let felt = Felt {
+            mass: (inverse > 0.0).then(|| 1.0 / inverse / share),
+            angular: Some(false),
+        };
+        let Some(normal) = self.normal_law(&format!("{path}.normal"), Some(&spec.normal), felt) else {
+            return;
+        };
+        let friction_path = format!("{path}.friction");
+        let rubbing = match &spec.friction {
+            Some(friction) => match self.friction_law(&friction_path, friction, spec.between, felt, true) {
+                Some(rubbing) => Some(rubbing),
+                None => return,
+            },
+            None => None,
+        };
+        let planar = matches!(first, Attachment::Point { axes: 2, .. });
+        if let (true, Some(plane)) = (planar, spec.surface)
+            && plane.normal[2] != 0.0
+        {
+            self.error(
+                &format!("{path}.surface"),
+                "a mass of two axes moves in x and y, but this normal has a part along z",
+            )
+            .help = Some("use a normal such as [0, 1, 0], or give the mass three axes".into());
+            return;
+        }
+        let geometry = Geometry {
+            first,
+            second,
+            points,
+            radius,
+            surface,
+        };
+        let count = 3 * geometry.points.len();
+        let state = self.take_states(element, count);
+        match normal {
+            NormalKind::Rigid { restitution } => {
+                let friction = match &rubbing {
+                    None => None,
+                    Some(Rubbing {
+                        kind: LawKind::Implicit { .. },
+                        curve: SteadyCurve::Stribeck(curve),
+                        ..
+                    }) if curve.velocity == 0.0 && curve.viscous == 0.0 => Some([curve.holding, curve.kinetic]),
+                    Some(_) => {
+                        self.error(
+                            &friction_path,
+                            "a rigid contact takes Coulomb friction with the law \"implicit\"",
+                        )
+                        .help =
+                            Some("write friction = { law = \"implicit\", mu = 0.5 } (mu_static may be larger)".into());
+                        return;
+                    }
+                };
+                let rest = match spec.friction.as_ref().and_then(|friction| friction.initial) {
+                    Some(InitialMode::Stick) => true,
+                    Some(InitialMode::Slip) => false,
+                    None => self.at_rest(first) && self.at_rest(second),
+                };
+                for i in 0..geometry.points.len() {
+                    self.initial[state + i] = f64::from(u8::from(rest));
+                }
+                let kind = RigidKind::Contact {
+                    geometry,
+                    friction,
+                    planar,
+                };
+                self.rigid.push(Rigid {
+                    element,
+                    kind,
+                    restitution,
+                    state,
+                });
+            }
+            NormalKind::KelvinVoigt { stiffness, damping } => {
+                let (friction, curve) = match rubbing {
+                    None => (Tangential::None, SteadyCurve::Stribeck(Stribeck::coulomb(0.0))),
+                    Some(rubbing) => (tangential(rubbing.kind), rubbing.curve),
+                };
+                let normal = KelvinVoigt { stiffness, damping };
+                self.groups.contacts.push(Contact {
+                    element,
+                    geometry,
+                    normal,
+                    friction,
+                    curve,
+                    state,
+                });
+            }
+        }
+    }
+
+    fn joint(&mut self, element: usize, path: &str, spec: &JointSpec) {
+        let bodies = spec.between.map(|port| self.attachment(port));
+        let [Some(first), Some(second)] = bodies else {
+            self.error(
+                path,
+                "a joint needs rigid bodies, links, masses of two or three axes, or the ground",
+            );
+            return;
+        };
+        if self.method.implicit() {
+            self.error(
+                path,
+                "a penalty joint does not run with the integrator \"implicit-euler\"",
+            )
+            .help = Some("write integrator = \"rk4\" in [simulation], or use a linkage".into());
+            return;
+        }
+        self.use_links(&[first, second]);
+        let at = spec.at.map(Vector3::from);
+        let arm = at[0].norm().max(at[1].norm());
+        let inverse = self.inverse_mass_at(first, &at[0]) + self.inverse_mass_at(second, &at[1]);
+        let mass = if inverse > 0.0 { 1.0 / inverse } else { 1.0 };
+        let turning = self.inverse_inertia_of(first) + self.inverse_inertia_of(second);
+        let inertia = if turning > 0.0 {
+            1.0 / turning
+        } else {
+            mass * arm.max(1e-2) * arm.max(1e-2)
+        };
+        let rate = 0.5 / self.step;
+        let mut pick = |key: &str, given: Option<f64>, value: f64, unit: &'static str, why: String| match given {
+            Some(given) => given,
+            None => self.choose(format!("{path}.{key}"), value, unit, why),
+        };
+        let step = rate.recip() * 0.5;
+        let why = |what: &str| format!("{what} with m = {mass:.4} felt at the joint and step = {step} s");
+        let why_turning = |what: &str| format!("{what} with J = {inertia:.4e} felt by a torque and step = {step} s");
+        let kt = pick(
+            "stiffness",
+            spec.stiffness,
+            mass * rate * rate,
+            "N/m",
+            why("m*(0.5/step)^2"),
+        );
+        let bt = pick(
+            "damping",
+            spec.damping,
+            (kt * mass).sqrt(),
+            "N*s/m",
+            why("sqrt(stiffness*m)"),
+        );
+        let kr = pick(
+            "rotational_stiffness",
+            spec.rotational_stiffness,
+            inertia * rate * rate,
+            "Nm/rad",
+            why_turning("J*(0.5/step)^2"),
+        );
+        let br = pick(
+            "rotational_damping",
+            spec.rotational_damping,
+            (kr * inertia).sqrt(),
+            "Nm*s/rad",
+            why_turning("sqrt(rotational_stiffness*J)"),
+        );
+        let rotations = spec.between.map(|port| self.initial_rotation(port));
+        // What a fixed or prismatic joint holds is how the bodies stand to each other at the start.
+        let rest = rotations[0].tr_mul(&rotations[1]);
+        let felt = Felt {
+            mass: Some(if spec.joint_type == JointType::Revolute {
+                inertia
+            } else {
+                mass
+            }),
+            angular: Some(spec.joint_type == JointType::Revolute),
+        };
+        let (friction, curve, load) = match &spec.friction {
+            None => {
+                let load = LoadSource::Element(element);
+                (Tangential::None, SteadyCurve::Stribeck(Stribeck::coulomb(0.0)), load)
+            }
+            Some(friction) => {
+                let friction_path = format!("{path}.friction");
+                let Some(rubbing) = self.friction_law(&friction_path, friction, spec.between, felt, false) else {
+                    return;
+                };
+                (tangential(rubbing.kind), rubbing.curve, rubbing.load)
+            }
+        };
+        let motor = spec.torque.as_ref().map(|profile| self.own_signal(profile));
+        if let Some(signal) = motor {
+            self.actuators[element].push(signal);
+        }
+        let state = self.take_states(element, 1);
+        self.groups.joints.push(Joint {
+            element,
+            kind: spec.joint_type,
+            bodies: [first, second],
+            at,
+            axis: spec.axis.map(Vector3::from),
+            rest,
+            translation: [kt, bt],
+            rotation: [kr, br],
+            length: 0.0,
+            friction,
+            curve,
+            load,
+            state,
+            motor,
+            spring: false,
+        });
+    }
+
+    fn initial_rotation(&self, port: Port) -> Matrix3<f64> {
+        match port {
+            Port::Body(body) => match (&self.scenario.bodies[body].1, self.places[body]) {
+                (BodySpec::RigidBody(spec), Place::Rigid(_)) => {
+                    let [w, x, y, z] = spec.rotation;
+                    *UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z))
+                        .to_rotation_matrix()
+                        .matrix()
+                }
+                _ => Matrix3::identity(),
+            },
+            Port::Link { body, link } => match self.places[body] {
+                Place::Linkage(index) => {
+                    let placed = &self.linkages[index];
+                    let mut scratch = placed.body.scratch();
+                    let (q, v) = placed.motion(&self.initial);
+                    placed.body.place(q, v, &mut scratch);
+                    placed.body.frame(&scratch, link).rotation
+                }
+                _ => Matrix3::identity(),
+            },
+            _ => Matrix3::identity(),
+        }
+    }
+}
+
+/// A friction law for compliant contacts and penalty joints; `implicit` and the baselines were refused before, since
+/// they do not run with the integrators of differential equations.
+fn tangential(kind: LawKind) -> Tangential {
+    match kind {
+        LawKind::Proxy { stiffness, damping } => Tangential::Proxy(Proxy { stiffness, damping }),
+        LawKind::Relaxed { stiffness, damping } => Tangential::Relaxed(Proxy { stiffness, damping }),
+        LawKind::Dahl { stiffness } => Tangential::Dahl(Dahl { stiffness }),
+        LawKind::Lugre { stiffness, damping } => Tangential::Lugre(Lugre { stiffness, damping }),
+        LawKind::MartinsOden { epsilon } => Tangential::MartinsOden(MartinsOden { epsilon }),
+        LawKind::Implicit { .. } | LawKind::Karnopp { .. } | LawKind::Quinn { .. } => Tangential::None,
+    }
+}

@@ -1,0 +1,606 @@
+//! Laws as written in a scenario become laws with numbers, checked against the registry.
+
+use super::{Builder, Choice};
+use crate::element::friction::{SteadyCurve, with_curve};
+use crate::network::stage::LoadSource;
+use crate::profile::Profile;
+use crate::quantity::Dimension;
+use crate::scenario::diagnostic::nearest;
+use crate::scenario::{
+    BodySpec, ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, NormalLawSpec, ParameterSpec, ParameterValue, Port,
+};
+use nalgebra::Vector3;
+use stickslip_core::friction::curve::{Curve, Stribeck, Table};
+use stickslip_core::registry::{self, Family, Law};
+
+/// A friction law with all its numbers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum LawKind {
+    Implicit { approximate: bool },
+    Karnopp { epsilon: f64 },
+    Quinn { epsilon: f64 },
+    MartinsOden { epsilon: f64 },
+    Proxy { stiffness: f64, damping: f64 },
+    Relaxed { stiffness: f64, damping: f64 },
+    Dahl { stiffness: f64 },
+    Lugre { stiffness: f64, damping: f64 },
+}
+
+/// A friction ready to be put between bodies.
+pub(super) struct Rubbing {
+    pub kind: LawKind,
+    pub law: &'static Law,
+    pub curve: SteadyCurve,
+    pub load: LoadSource,
+}
+
+/// A normal force of a contact or stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NormalKind {
+    KelvinVoigt { stiffness: f64, damping: f64 },
+    Rigid { restitution: f64 },
+}
+
+/// What the parameters of a law are chosen from where they are not given.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Felt {
+    /// Mass along the slip; `None` where nothing is free to move.
+    pub mass: Option<f64>,
+    /// Whether the motion is a rotation, a translation, or not known.
+    pub angular: Option<bool>,
+}
+
+impl Felt {
+    fn stiffness_dimension(&self) -> Option<Dimension> {
+        self.angular.map(|angular| {
+            if angular {
+                Dimension::ROTATIONAL_STIFFNESS
+            } else {
+                Dimension::STIFFNESS
+            }
+        })
+    }
+
+    fn damping_dimension(&self) -> Option<Dimension> {
+        self.angular.map(|angular| {
+            if angular {
+                Dimension::ROTATIONAL_DAMPING
+            } else {
+                Dimension::DAMPING
+            }
+        })
+    }
+
+    fn speed_dimension(&self) -> Option<Dimension> {
+        self.angular.map(|angular| {
+            if angular {
+                Dimension::ANGULAR_VELOCITY
+            } else {
+                Dimension::VELOCITY
+            }
+        })
+    }
+}
+
+impl Builder<'_> {
+    /// The row of a law, or an error that names the nearest one.
+    pub(super) fn law_row(&mut self, path: &str, family: Family, name: &str) -> Option<&'static Law> {
+        let found = registry::law(family, name);
+        if found.is_none() {
+            let known = registry::names(family).collect::<Vec<_>>().join(", ");
+            let help = match nearest(name, registry::names(family)) {
+                Some(near) => format!("did you mean \"{near}\"? The laws are {known}"),
+                None => format!("the laws are {known}"),
+            };
+            let what = if family == Family::Friction {
+                "friction"
+            } else {
+                "contact"
+            };
+            self.error(&format!("{path}.law"), format!("there is no {what} law \"{name}\""))
+                .help = Some(help);
+        }
+        found
+    }
+
+    /// Checks that the integrator can run a law.
+    pub(super) fn check_method(&mut self, path: &str, law: &Law) -> bool {
+        let name = self.method.row().name;
+        if law.integrators.contains(&name) {
+            return true;
+        }
+        let help = format!(
+            "write integrator = \"{}\" in [simulation], or choose a law that runs with {name}: {}",
+            law.integrators[0],
+            registry::LAWS
+                .iter()
+                .filter(|other| other.family == law.family && other.integrators.contains(&name))
+                .map(|other| other.name)
+                .collect::<Vec<_>>()
+                .join(", ")
+        );
+        self.error(
+            &format!("{path}.law"),
+            format!("the law \"{}\" does not run with the integrator \"{name}\"", law.name),
+        )
+        .help = Some(help);
+        false
+    }
+
+    /// Refuses parameters the law does not have.
+    fn check_parameters(&mut self, path: &str, law: &Law, parameters: &[ParameterSpec]) {
+        for parameter in parameters {
+            if law.parameters.iter().any(|known| known.name == parameter.name) {
+                continue;
+            }
+            let names = law.parameters.iter().map(|known| known.name);
+            let help = match (nearest(&parameter.name, names.clone()), law.parameters.len()) {
+                (Some(near), _) => format!("did you mean \"{near}\"?"),
+                (None, 0) => format!("\"{}\" has no parameters of its own", law.name),
+                (None, _) => format!("its own parameters are {}", names.collect::<Vec<_>>().join(", ")),
+            };
+            let message = format!("the law \"{}\" has no parameter \"{}\"", law.name, parameter.name);
+            self.error(&format!("{path}.{}", parameter.name), message).help = Some(help);
+        }
+    }
+
+    /// A number of a law: as written, checked for dimension and sign.
+    fn number(
+        &mut self,
+        path: &str,
+        parameters: &[ParameterSpec],
+        name: &str,
+        dimension: Option<Dimension>,
+    ) -> Option<f64> {
+        let parameter = parameters.iter().find(|parameter| parameter.name == name)?;
+        let key = format!("{path}.{name}");
+        let ParameterValue::Number(number) = &parameter.value else {
+            self.error(&key, format!("\"{name}\" must be a number"));
+            return None;
+        };
+        if let (Some(found), Some(expected)) = (number.dimension, dimension)
+            && found != expected
+        {
+            self.error(&key, format!("expected {expected}, found {found}"));
+        }
+        if !(number.value >= 0.0 && number.value.is_finite()) {
+            self.error(&key, format!("\"{name}\" must not be negative, found {}", number.value));
+        }
+        Some(number.value)
+    }
+
+    fn positive(
+        &mut self,
+        path: &str,
+        parameters: &[ParameterSpec],
+        name: &str,
+        dimension: Option<Dimension>,
+    ) -> Option<f64> {
+        let value = self.number(path, parameters, name, dimension)?;
+        if value == 0.0 {
+            self.error(&format!("{path}.{name}"), format!("\"{name}\" must be greater than 0"));
+        }
+        Some(value)
+    }
+
+    fn required(
+        &mut self,
+        path: &str,
+        law: &Law,
+        parameters: &[ParameterSpec],
+        name: &str,
+        dimension: Option<Dimension>,
+    ) -> f64 {
+        match self.positive(path, parameters, name, dimension) {
+            Some(value) => value,
+            None => {
+                if !parameters.iter().any(|parameter| parameter.name == name) {
+                    let message = format!("the law \"{}\" needs \"{name}\"", law.name);
+                    self.error(path, message).help = Some(format!("for example {name} = 0.01"));
+                }
+                1.0
+            }
+        }
+    }
+
+    /// Notes a chosen value.
+    pub(super) fn choose(&mut self, key: String, value: f64, unit: &'static str, reason: String) -> f64 {
+        self.choices.push(Choice {
+            key,
+            value,
+            unit,
+            reason,
+        });
+        value
+    }
+
+    /// Stiffness and damping as written, or K = m·(0.5/T)² and B = √(K·m): half a radian of the bristle's vibration per
+    /// step, which the staged Runge-Kutta method and the implicit step both resolve, damped to rest in about one
+    /// period.
+    fn stiffness_and_damping(
+        &mut self,
+        path: &str,
+        parameters: &[ParameterSpec],
+        felt: Felt,
+        relaxed: bool,
+    ) -> (f64, f64) {
+        let step = self.step;
+        let mass = felt.mass.unwrap_or(1.0);
+        let angular = felt.angular == Some(true);
+        let whose = match felt.mass {
+            Some(mass) => format!("m = {mass:.4} felt along the slip"),
+            None => "m = 1, since nothing here is free to move".to_string(),
+        };
+        let stiffness = match self.positive(path, parameters, "stiffness", felt.stiffness_dimension()) {
+            Some(value) => value,
+            None => {
+                let unit = if angular { "Nm/rad" } else { "N/m" };
+                let reason = format!("m*(0.5/step)^2 with {whose} and step = {step} s");
+                self.choose(
+                    format!("{path}.stiffness"),
+                    mass * (0.5 / step) * (0.5 / step),
+                    unit,
+                    reason,
+                )
+            }
+        };
+        let natural = (stiffness * mass).sqrt();
+        if relaxed {
+            let beta = match self.positive(path, parameters, "beta", Some(Dimension::TIME)) {
+                Some(value) => value,
+                None => self.choose(
+                    format!("{path}.beta"),
+                    natural / stiffness,
+                    "s",
+                    format!("sqrt(m/stiffness) with {whose}"),
+                ),
+            };
+            if step > 2.78 * beta && !self.method.implicit() {
+                let message =
+                    format!("beta = {beta} s is too small for the step: sliding diverges above step/beta = 2.78");
+                self.warn(
+                    &format!("{path}.beta"),
+                    message,
+                    format!("use beta = {:.2e} s or more, or the law \"proxy\"", step),
+                );
+            }
+            return (stiffness, stiffness * beta);
+        }
+        let damping = match self.number(path, parameters, "damping", felt.damping_dimension()) {
+            Some(value) => value,
+            None => {
+                let unit = if angular { "Nm*s/rad" } else { "N*s/m" };
+                self.choose(
+                    format!("{path}.damping"),
+                    natural,
+                    unit,
+                    format!("sqrt(stiffness*m) with {whose}"),
+                )
+            }
+        };
+        self.warn_of_unresolved_bristle(path, stiffness, damping, mass);
+        (stiffness, damping)
+    }
+
+    /// Warns of a bristle or contact that an explicit method cannot follow: with (19) staged Runge-Kutta is stable while
+    /// √(K/m)·T < 2.3, 1.7, 1.1 for damping ratios 0, 0.5, 1.
+    fn warn_of_unresolved_bristle(&mut self, path: &str, stiffness: f64, damping: f64, mass: f64) {
+        let frequency = (stiffness / mass).sqrt();
+        let ratio = damping / (2.0 * (stiffness * mass).sqrt());
+        let limit = if ratio < 1.0 { 2.3 - 1.2 * ratio } else { 1.1 / ratio };
+        if !self.method.implicit() && frequency * self.step > limit {
+            let message = format!(
+                "the step is too large for this stiffness and damping: {:.3} radians per step",
+                frequency * self.step
+            );
+            let help = format!(
+                "use a step below {:.2e} s, leave stiffness and damping out, or use integrator = \"implicit-euler\"",
+                limit / frequency
+            );
+            self.warn(path, message, help);
+        }
+    }
+
+    /// A friction law of an element, a contact or a joint. `path` is that of the table that holds the law.
+    pub(super) fn friction_law(
+        &mut self,
+        path: &str,
+        spec: &FrictionLawSpec,
+        between: [Port; 2],
+        felt: Felt,
+        in_contact: bool,
+    ) -> Option<Rubbing> {
+        let law = self.law_row(path, Family::Friction, &spec.law)?;
+        if !self.check_method(path, law) {
+            return None;
+        }
+        self.check_parameters(path, law, &spec.parameters);
+        let curve = self.curve(path, law, spec)?;
+        let parameters = &spec.parameters;
+        let kind = match law.name {
+            "implicit" => LawKind::Implicit {
+                approximate: self.approximate(path, parameters),
+            },
+            "karnopp" => LawKind::Karnopp {
+                epsilon: self.required(path, law, parameters, "epsilon", felt.speed_dimension()),
+            },
+            "quinn" => LawKind::Quinn {
+                epsilon: self.required(path, law, parameters, "epsilon", felt.speed_dimension()),
+            },
+            "martins-oden" => LawKind::MartinsOden {
+                epsilon: self.required(path, law, parameters, "epsilon", felt.speed_dimension()),
+            },
+            "dahl" => LawKind::Dahl {
+                stiffness: self.wearing(path, parameters, felt, &curve, false).0,
+            },
+            "relaxed" => {
+                let (stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, true);
+                LawKind::Relaxed { stiffness, damping }
+            }
+            "lugre" => {
+                let (stiffness, damping) = self.wearing(path, parameters, felt, &curve, true);
+                LawKind::Lugre { stiffness, damping }
+            }
+            "proxy" => {
+                let (stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, false);
+                LawKind::Proxy { stiffness, damping }
+            }
+            other => {
+                self.error(
+                    &format!("{path}.law"),
+                    format!("the law \"{other}\" cannot be built in this version"),
+                );
+                return None;
+            }
+        };
+        let load = self.load(path, spec, between, in_contact)?;
+        Some(Rubbing { kind, law, curve, load })
+    }
+
+    /// Stiffness and damping of a bristle that sliding wears down at the rate |v|·K/F (Dahl, LuGre). An explicit method
+    /// follows that only while T·|v|·K/F < 2 (euler) or 2.78 (rk4): the stiffness chosen keeps it at 1 for the fastest
+    /// motion the scenario prescribes, and a stiffness that was given and breaks the rule is warned about.
+    fn wearing(
+        &mut self,
+        path: &str,
+        parameters: &[ParameterSpec],
+        felt: Felt,
+        curve: &SteadyCurve,
+        damped: bool,
+    ) -> (f64, f64) {
+        let given = parameters.iter().any(|parameter| parameter.name == "stiffness");
+        let before = self.choices.len();
+        let (mut stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, false);
+        if !damped {
+            // Dahl's model has no damping to choose.
+            self.choices.truncate(before + usize::from(!given));
+        }
+        let speed = self.fastest();
+        let limit = with_curve!(curve, |c| Curve::<f64>::dry(c, speed, 1.0));
+        if self.method.implicit() || speed == 0.0 || limit == 0.0 {
+            return (stiffness, damping);
+        }
+        let most = limit / (self.step * speed);
+        if given && stiffness > 2.0 * most {
+            let message =
+                format!("sliding at {speed:.3} m/s is too fast for this stiffness and step: the bristle will diverge");
+            let help =
+                format!("use stiffness = {most:.3e} or less, a smaller step, or integrator = \"implicit-euler\"");
+            self.warn(&format!("{path}.stiffness"), message, help);
+        } else if !given && stiffness > most {
+            stiffness = most;
+            if let Some(choice) = self.choices.get_mut(before) {
+                choice.value = most;
+                choice.reason = format!("limit/(step*speed), so that sliding at {speed:.3} m/s is resolved");
+            }
+        }
+        (stiffness, damping)
+    }
+
+    /// The fastest motion that the scenario prescribes: initial speeds and drivers.
+    fn fastest(&self) -> f64 {
+        let velocities = self.layout.velocities();
+        let start = self.initial[velocities]
+            .iter()
+            .fold(0.0f64, |most, v| most.max(v.abs()));
+        let duration = self.scenario.simulation.duration;
+        let driven = |drive: &crate::network::Drive| {
+            if drive.position {
+                0.0
+            } else {
+                self.profiles[drive.signal].peak(0.0, duration, 1000)
+            }
+        };
+        self.drives.iter().map(driven).fold(start, f64::max)
+    }
+
+    fn approximate(&mut self, path: &str, parameters: &[ParameterSpec]) -> bool {
+        let Some(parameter) = parameters.iter().find(|parameter| parameter.name == "solution") else {
+            return false;
+        };
+        match &parameter.value {
+            ParameterValue::Word(word) if word == "exact" => false,
+            ParameterValue::Word(word) if word == "approximate" => true,
+            _ => {
+                self.error(
+                    &format!("{path}.solution"),
+                    "\"solution\" is \"exact\" or \"approximate\"",
+                );
+                false
+            }
+        }
+    }
+
+    fn curve(&mut self, path: &str, law: &Law, spec: &FrictionLawSpec) -> Option<SteadyCurve> {
+        let (kinetic, holding) = match &spec.curve.limit {
+            LimitSpec::Force { kinetic, static_ } | LimitSpec::Coefficient { kinetic, static_ } => (*kinetic, *static_),
+            LimitSpec::Table { speed, force } => {
+                if Table::new(speed, force).is_none() {
+                    self.error(
+                        &format!("{path}.table"),
+                        "a friction table needs speeds that begin at 0 and increase, and forces that are not negative",
+                    );
+                    return None;
+                }
+                return Some(SteadyCurve::Table(speed.clone(), force.clone()));
+            }
+        };
+        let falls = spec.curve.stribeck_velocity.is_some();
+        if holding > kinetic && !falls && law.needs_stribeck {
+            let message = format!(
+                "the law \"{}\" keeps no memory of sticking, so static > kinetic needs a Stribeck velocity",
+                law.name
+            );
+            self.error(&format!("{path}.law"), message).help =
+                Some("add for example stribeck_velocity = \"1 mm/s\", or use law = \"implicit\"".into());
+            return None;
+        }
+        Some(SteadyCurve::Stribeck(Stribeck::new(
+            kinetic,
+            holding,
+            spec.curve.viscous,
+            spec.curve.stribeck_velocity,
+            spec.curve.stribeck_exponent,
+        )))
+    }
+
+    /// What the curve is multiplied with.
+    fn load(&mut self, path: &str, spec: &FrictionLawSpec, between: [Port; 2], in_contact: bool) -> Option<LoadSource> {
+        if let Some(normal) = &spec.normal_force {
+            return Some(match normal {
+                NormalForce::Profile(profile) => LoadSource::Signal(self.signal(profile)),
+                NormalForce::Element(element) => {
+                    if let ElementSpec::Spring(spring) = &self.scenario.elements[*element].1
+                        && self.axes_between(spring.between) > 1
+                        && spring.length == 0.0
+                    {
+                        let name = &self.scenario.elements[*element].0;
+                        let message = format!("the spring \"{name}\" pulls in every direction: it is never compressed");
+                        self.error(&format!("{path}.normal_force"), message).help =
+                            Some("use a spring on one axis, a stop or a contact".into());
+                        return None;
+                    }
+                    LoadSource::Element(*element)
+                }
+            });
+        }
+        let coefficient = matches!(spec.curve.limit, LimitSpec::Coefficient { .. });
+        if in_contact || !coefficient {
+            return Some(LoadSource::Signal(self.signal(&Profile::Constant(1.0))));
+        }
+        // With the ground as partner: the weight normal to the motion.
+        let mass = match between {
+            [Port::Body(body), Port::Ground] | [Port::Ground, Port::Body(body)] => {
+                match &self.scenario.bodies[body].1 {
+                    BodySpec::Mass(mass) => Some(mass),
+                    _ => None,
+                }
+            }
+            _ => None,
+        };
+        let normal = mass.and_then(|mass| {
+            let g = self.world_gravity;
+            match (mass.position.len(), mass.axis) {
+                (1, Some(axis)) => {
+                    let axis = Vector3::from(axis);
+                    Some(mass.mass * (g - axis.dot(&g) * axis).norm())
+                }
+                (2, _) => Some(mass.mass * g.z.abs()),
+                _ => None,
+            }
+        });
+        match normal {
+            Some(force) if force > 0.0 => Some(LoadSource::Signal(self.signal(&Profile::Constant(force)))),
+            _ => {
+                self.error(path, "a friction coefficient needs a normal force, and none follows from gravity here").help = Some(
+                    "write normal_force = \"… N\" or normal_force = { element = \"…\" }, give the mass an axis under gravity, \
+                     or give the limit as kinetic = \"… N\""
+                        .into(),
+                );
+                None
+            }
+        }
+    }
+
+    /// The normal law of a contact or a stop.
+    pub(super) fn normal_law(&mut self, path: &str, spec: Option<&NormalLawSpec>, felt: Felt) -> Option<NormalKind> {
+        let Some(spec) = spec else {
+            // The natural law of the integrator.
+            return Some(if self.method.implicit() {
+                NormalKind::Rigid { restitution: 0.0 }
+            } else {
+                let (stiffness, damping) = self.stiffness_and_damping(path, &[], felt, false);
+                NormalKind::KelvinVoigt { stiffness, damping }
+            });
+        };
+        let law = self.law_row(path, Family::Contact, &spec.law)?;
+        // A stop is a spring the implicit step may take at its start, so it alone runs compliant there.
+        if !self.check_method(path, law) {
+            return None;
+        }
+        self.check_parameters(path, law, &spec.parameters);
+        Some(match law.name {
+            "rigid" => {
+                let restitution = self
+                    .number(path, &spec.parameters, "restitution", Some(Dimension::NONE))
+                    .unwrap_or(0.0);
+                if restitution > 1.0 {
+                    self.error(
+                        &format!("{path}.restitution"),
+                        "a restitution above 1 would make energy from nothing",
+                    );
+                }
+                NormalKind::Rigid { restitution }
+            }
+            "kelvin-voigt" => {
+                let (stiffness, damping) = self.stiffness_and_damping(path, &spec.parameters, felt, false);
+                NormalKind::KelvinVoigt { stiffness, damping }
+            }
+            other => {
+                self.error(
+                    &format!("{path}.law"),
+                    format!("the law \"{other}\" cannot be built in this version"),
+                );
+                return None;
+            }
+        })
+    }
+
+    /// Warns where the implicit law's equation has several roots: T/M·(steepest fall of the curve) ≥ 1. `load` is the
+    /// largest factor of the curve, where it is known.
+    pub(super) fn warn_of_several_roots(
+        &mut self,
+        path: &str,
+        curve: &SteadyCurve,
+        load: Option<f64>,
+        inverse_mass: f64,
+    ) {
+        let fall = match curve {
+            SteadyCurve::Stribeck(c) => Curve::<f64>::steepest_fall(c),
+            SteadyCurve::Table(speed, force) => Curve::<f64>::steepest_fall(&Table::trusted(speed, force)),
+        };
+        let slope = fall * inverse_mass;
+        let choice = "it sticks where that is possible, and slides at the highest speed otherwise";
+        match load {
+            Some(load) if slope * load * self.step >= 1.0 => {
+                let help = if slope.is_finite() {
+                    format!(
+                        "use a step below {:.3e} s, or a larger stribeck_velocity",
+                        1.0 / (slope * load)
+                    )
+                } else {
+                    "a stribeck_exponent below 1 makes the curve infinitely steep at rest, at any step".to_string()
+                };
+                let message =
+                    format!("the friction curve falls so steeply that a step has several solutions; {choice}");
+                self.warn(path, message, help);
+            }
+            None if slope > 0.0 => {
+                let most = 1.0 / (slope * self.step);
+                let message = format!("above a normal force of {most:.3e} N a step has several solutions; {choice}");
+                self.warn(path, message, "use a smaller step, or a larger stribeck_velocity");
+            }
+            _ => (),
+        }
+    }
+}

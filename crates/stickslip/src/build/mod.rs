@@ -1,0 +1,368 @@
+//! From a checked scenario to a network: coordinates, laws with their parameters, groups by kind, islands.
+
+mod automatic;
+mod bodies;
+mod elements;
+mod islands;
+mod laws;
+
+use crate::body::RigidBody;
+use crate::element::own::OwnFriction;
+use crate::integrate::{METHODS, Method};
+use crate::network::implicit::StiffSpring;
+use crate::network::port::{Attachment, Coordinate, Pair};
+use crate::network::rigid::Rigid;
+use crate::network::signals::Signals;
+use crate::network::{AppliedForce, Drive, Layout, Network, PlacedBody, PlacedLinkage};
+use crate::profile::{Profile, TimeGrid};
+use crate::scenario::{Diagnostic, Port, Scenario, ScenarioError};
+use nalgebra::Vector3;
+use std::collections::BTreeMap;
+
+/// A parameter that was chosen for the user, and why.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Choice {
+    /// The key: `elements.floor.stiffness`.
+    pub key: String,
+    /// The value, SI.
+    pub value: f64,
+    /// Its unit.
+    pub unit: &'static str,
+    /// Why this value.
+    pub reason: String,
+}
+
+/// Where the motion of a body of the scenario is in the state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Scalar coordinates: a mass, an inertia or a driver.
+    Coordinates {
+        /// The first.
+        first: Coordinate,
+        /// How many.
+        axes: usize,
+        /// Whether the motion is prescribed.
+        driven: bool,
+    },
+    /// A rigid body.
+    Rigid(usize),
+    /// A linkage.
+    Linkage(usize),
+}
+
+/// A network and what was decided on the way to it.
+pub struct Built {
+    /// The network.
+    pub network: Network,
+    /// The method of integration.
+    pub method: Method,
+    /// Number of steps.
+    pub steps: u64,
+    /// Where each body of the scenario is.
+    pub places: Vec<Place>,
+    /// States of each element of the scenario: first index and count.
+    pub states: Vec<(usize, usize)>,
+    /// Number of axes of each element's force column.
+    pub axes: Vec<usize>,
+    /// r₁ of each element: the force on its first body is r₁ times the force of the element.
+    pub first_ratio: Vec<f64>,
+    /// Signals of each actuator element, one per axis.
+    pub actuators: Vec<Vec<usize>>,
+    /// Parameters chosen for the user.
+    pub choices: Vec<Choice>,
+    /// Springs taken at the end of the step.
+    pub implicit_springs: Vec<usize>,
+    /// Inverse of the mass felt along the motion of each friction element; 0 where nothing is free.
+    pub inverse_mass_felt: Vec<f64>,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Everything collected while building.
+struct Builder<'a> {
+    scenario: &'a Scenario,
+    method: Method,
+    step: f64,
+    grid: TimeGrid,
+    layout: Layout,
+    places: Vec<Place>,
+    /// Inverse mass of each scalar coordinate: masses, drivers, joints (the largest over poses).
+    inverse_mass: Vec<f64>,
+    gravity: Vec<f64>,
+    world_gravity: Vector3<f64>,
+    initial: Vec<f64>,
+    drives: Vec<Drive>,
+    bodies: Vec<PlacedBody>,
+    linkages: Vec<PlacedLinkage>,
+    forces: Vec<AppliedForce>,
+    profiles: Vec<Profile>,
+    /// Signals that a program may take over.
+    owned: Vec<usize>,
+    groups: elements::Groups,
+    stiff_springs: Vec<StiffSpring>,
+    rigid: Vec<Rigid>,
+    sources: Vec<usize>,
+    next_state: usize,
+    states: Vec<(usize, usize)>,
+    axes: Vec<usize>,
+    actuators: Vec<Vec<usize>>,
+    choices: Vec<Choice>,
+    implicit_springs: Vec<usize>,
+    inverse_mass_felt: Vec<f64>,
+    warnings: Vec<Diagnostic>,
+    errors: Vec<Diagnostic>,
+    groups_are_quadratic: bool,
+    own: BTreeMap<usize, Box<dyn OwnFriction>>,
+}
+
+/// Builds the network of a scenario; `own` holds laws of the user's own for friction elements, by number.
+pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) -> Result<Built, ScenarioError> {
+    let fail = |diagnostic: Diagnostic| scenario.error(vec![diagnostic]);
+    let simulation = &scenario.simulation;
+    let method = Method::named(&simulation.integrator).ok_or_else(|| {
+        let known = METHODS.iter().map(|row| row.name).collect::<Vec<_>>().join(", ");
+        let message = format!("the integrator \"{}\" is not in this version", simulation.integrator);
+        fail(
+            scenario
+                .diagnostic("simulation.integrator", message)
+                .help(format!("use one of {known}")),
+        )
+    })?;
+    let (grid, _) = TimeGrid::new(simulation.duration, simulation.step)
+        .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
+    let (half, _) = TimeGrid::new(simulation.duration, simulation.step / 2.0)
+        .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
+    if scenario.bodies.is_empty() {
+        let help = "add one, for example:\n[bodies.block]\nkind = \"mass\"\nmass = \"1 kg\"";
+        return Err(fail(
+            scenario.diagnostic("bodies", "the scenario has no body").help(help),
+        ));
+    }
+    let mut builder = Builder {
+        scenario,
+        method,
+        step: simulation.step,
+        grid: half,
+        layout: Layout::default(),
+        places: Vec::new(),
+        inverse_mass: Vec::new(),
+        gravity: Vec::new(),
+        world_gravity: Vector3::from(simulation.gravity.unwrap_or([0.0; 3])),
+        initial: Vec::new(),
+        drives: Vec::new(),
+        bodies: Vec::new(),
+        linkages: Vec::new(),
+        forces: Vec::new(),
+        profiles: Vec::new(),
+        owned: Vec::new(),
+        groups: elements::Groups::default(),
+        stiff_springs: Vec::new(),
+        rigid: Vec::new(),
+        sources: Vec::new(),
+        next_state: 0,
+        states: vec![(0, 0); scenario.elements.len()],
+        axes: vec![1; scenario.elements.len()],
+        actuators: vec![Vec::new(); scenario.elements.len()],
+        choices: Vec::new(),
+        implicit_springs: Vec::new(),
+        inverse_mass_felt: vec![0.0; scenario.elements.len()],
+        warnings: scenario.warnings.clone(),
+        errors: Vec::new(),
+        groups_are_quadratic: true,
+        own,
+    };
+    builder.lay_out_bodies();
+    if builder.errors.is_empty() {
+        builder.add_elements();
+    }
+    if !builder.errors.is_empty() {
+        return Err(scenario.error(builder.errors));
+    }
+    Ok(builder.finish(grid.steps()))
+}
+
+impl<'a> Builder<'a> {
+    fn error(&mut self, path: &str, message: impl Into<String>) -> &mut Diagnostic {
+        self.errors.push(self.scenario.diagnostic(path, message));
+        let last = self.errors.len() - 1;
+        &mut self.errors[last]
+    }
+
+    fn warn(&mut self, path: &str, message: impl Into<String>, help: impl Into<String>) {
+        self.warnings.push(self.scenario.diagnostic(path, message).help(help));
+    }
+
+    /// The signal of a profile; equal constants share one.
+    fn signal(&mut self, profile: &Profile) -> usize {
+        let same = |other: &Profile| matches!((other, profile), (Profile::Constant(a), Profile::Constant(b)) if a == b);
+        if let Some(index) = (0..self.profiles.len()).find(|i| !self.owned.contains(i) && same(&self.profiles[*i])) {
+            return index;
+        }
+        self.profiles.push(profile.clone());
+        self.profiles.len() - 1
+    }
+
+    /// A signal of its own, which a program may take over: nothing else may share it.
+    fn own_signal(&mut self, profile: &Profile) -> usize {
+        self.owned.push(self.profiles.len());
+        self.profiles.push(profile.clone());
+        self.profiles.len() - 1
+    }
+
+    /// The scalar coordinates of a port, with their number of axes; `None` for rigid bodies and links.
+    fn coordinates(&self, port: Port) -> Option<(Coordinate, usize)> {
+        match port {
+            Port::Ground => Some((self.layout.ground(), 0)),
+            Port::Body(body) => match self.places[body] {
+                Place::Coordinates { first, axes, .. } => Some((first, axes)),
+                _ => None,
+            },
+            Port::Joint { body, link } => match self.places[body] {
+                Place::Linkage(index) => {
+                    let placed = &self.linkages[index];
+                    let q = placed.q + placed.body.joint_position_index(link)?;
+                    let v = placed.v + placed.body.joint_velocity_index(link)?;
+                    Some((Coordinate { q, v }, 1))
+                }
+                _ => None,
+            },
+            Port::Link { .. } => None,
+        }
+    }
+
+    /// The pair of an element between scalar coordinates, and its number of axes.
+    fn pair(&mut self, path: &str, between: [Port; 2], ratio: Option<[f64; 2]>) -> Option<(Pair, usize)> {
+        let ends = between.map(|port| self.coordinates(port));
+        let [Some((first, n1)), Some((second, n2))] = ends else {
+            let name = self
+                .scenario
+                .port_name(if ends[0].is_none() { between[0] } else { between[1] });
+            self.error(
+                path,
+                format!("this element acts between masses, inertias, drivers and joints, not on \"{name}\""),
+            )
+            .help = Some("rigid bodies and links are joined by `contact`, `joint` and `spring` elements".into());
+            return None;
+        };
+        let axes = n1.max(n2);
+        if axes == 0 {
+            self.error(path, "both ends are the ground: nothing can move");
+            return None;
+        }
+        if n1 != 0 && n2 != 0 && n1 != n2 {
+            let names = between.map(|port| self.scenario.port_name(port));
+            self.error(
+                path,
+                format!("\"{}\" has {n1} axes and \"{}\" has {n2}", names[0], names[1]),
+            );
+            return None;
+        }
+        Some((Pair::new(first, second, ratio.unwrap_or([1.0, 1.0])), axes))
+    }
+
+    /// Number of axes of the larger of two ports.
+    fn axes_between(&self, between: [Port; 2]) -> usize {
+        between
+            .iter()
+            .filter_map(|&port| self.coordinates(port))
+            .map(|(_, axes)| axes)
+            .max()
+            .unwrap_or(0)
+    }
+
+    /// The body of a port as something to take hold of at a point.
+    fn attachment(&self, port: Port) -> Option<Attachment> {
+        match port {
+            Port::Ground => Some(Attachment::Ground),
+            Port::Body(body) => match self.places[body] {
+                Place::Coordinates { first, axes, .. } if axes >= 2 => Some(Attachment::Point {
+                    coordinate: first,
+                    axes,
+                }),
+                Place::Coordinates { .. } => None,
+                Place::Rigid(index) => Some(Attachment::Rigid(index)),
+                Place::Linkage(_) => None,
+            },
+            Port::Link { body, link } => match self.places[body] {
+                Place::Linkage(linkage) => Some(Attachment::Link { linkage, link }),
+                _ => None,
+            },
+            Port::Joint { .. } => None,
+        }
+    }
+
+    fn rigid_body(&self, attachment: Attachment) -> Option<&RigidBody> {
+        match attachment {
+            Attachment::Rigid(index) => Some(&self.bodies[index].body),
+            _ => None,
+        }
+    }
+
+    /// Inverse mass of the coordinate with velocity index `v`; 0 for the ground and drivers.
+    fn inverse_mass_of(&self, v: usize) -> f64 {
+        let index = v - self.layout.positions;
+        self.inverse_mass.get(index).copied().unwrap_or(0.0)
+    }
+
+    /// Inverse of the mass felt along the motion of a pair: r₁²/m₁ + r₂²/m₂.
+    fn inverse_mass_along(&self, pair: &Pair) -> f64 {
+        let [r1, r2] = pair.ratio;
+        r1 * r1 * self.inverse_mass_of(pair.first.v) + r2 * r2 * self.inverse_mass_of(pair.second.v)
+    }
+
+    fn take_states(&mut self, element: usize, count: usize) -> usize {
+        let first = self.next_state;
+        self.next_state += count;
+        self.states[element] = (first, count);
+        first
+    }
+
+    fn finish(mut self, steps: u64) -> Built {
+        let (elements, mut frictions) = self.groups.take();
+        let islands = self.islands(&mut frictions);
+        let quadratic = self.groups_are_quadratic;
+        self.initial[self.layout.integrated()..].fill(0.0);
+        let mut inverse_mass = self.inverse_mass;
+        inverse_mass.truncate(self.layout.masses + self.layout.drivers);
+        let network = Network {
+            step: self.step,
+            inverse_mass,
+            gravity: self.gravity,
+            world_gravity: self.world_gravity,
+            drives: self.drives,
+            bodies: self.bodies,
+            linkages: self.linkages,
+            forces: self.forces,
+            elements,
+            frictions,
+            islands,
+            stiff_springs: self.stiff_springs,
+            rigid: self.rigid,
+            sources: self.sources,
+            signals: Signals::new(self.profiles, self.grid),
+            element_count: self.states.len(),
+            quadratic,
+            initial: self.initial,
+            layout: self.layout,
+        };
+        Built {
+            network,
+            method: self.method,
+            steps,
+            places: self.places,
+            states: self.states,
+            axes: self.axes,
+            first_ratio: self
+                .scenario
+                .elements
+                .iter()
+                .map(|(_, element)| element.ratio()[0])
+                .collect(),
+            actuators: self.actuators,
+            choices: self.choices,
+            implicit_springs: self.implicit_springs,
+            inverse_mass_felt: self.inverse_mass_felt,
+            warnings: self.warnings,
+        }
+    }
+}

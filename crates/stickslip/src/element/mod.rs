@@ -1,0 +1,91 @@
+//! Elements (impedances): motion in, force out. Elements of one kind are stored together and evaluated in one loop.
+
+pub mod actuator;
+#[macro_use]
+pub mod contact;
+pub mod friction;
+pub mod joint;
+pub mod own;
+pub mod spring;
+pub mod stop;
+
+use crate::network::stage::Stage;
+use std::any::Any;
+
+/// What a friction or contact does, as the trace column `mode` shows it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mode {
+    /// Sticks (0).
+    #[default]
+    Stick,
+    /// Slips (1).
+    Slip,
+    /// A contact that is open (2).
+    Open,
+}
+
+impl Mode {
+    /// Stick or slip.
+    #[inline(always)]
+    pub fn stuck(stuck: bool) -> Self {
+        if stuck { Mode::Stick } else { Mode::Slip }
+    }
+
+    /// The word used in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Mode::Stick => "stick",
+            Mode::Slip => "slip",
+            Mode::Open => "open",
+        }
+    }
+}
+
+/// What one element does at one moment: what traces, events and the energy ledger are made of.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Observation {
+    /// Force on the first body.
+    pub force: [f64; 3],
+    /// Relative velocity that the force works on.
+    pub velocity: [f64; 3],
+    /// Power the element delivers to the bodies.
+    pub power: f64,
+    /// Elastic energy it holds.
+    pub stored: f64,
+    /// How much the stored energy curves with the stretch: the stiffness of a spring the implicit step takes at its
+    /// start, minus that of one it takes at its end, 0 for all else.
+    pub curvature: f64,
+    /// Half the normal force times the change of normal velocity: the part of ½·m·Δv² that an impact on a rigid contact
+    /// makes, which is not the method's loss.
+    pub impact: f64,
+    /// Stick, slip or open.
+    pub mode: Mode,
+    /// Normal force of a contact, compression of a spring or stop.
+    pub normal: f64,
+    /// Gap of a contact; the smallest where it has several points.
+    pub gap: f64,
+}
+
+impl Observation {
+    /// An observation of a force and the relative velocity it works on.
+    #[inline]
+    pub fn of<const N: usize>(force: &[f64; N], velocity: &[f64; N]) -> Self {
+        let mut seen = Observation::default();
+        seen.force[..N].copy_from_slice(force);
+        seen.velocity[..N].copy_from_slice(velocity);
+        seen.power = force.iter().zip(velocity).map(|(f, v)| f * v).sum();
+        seen
+    }
+}
+
+/// Elements of one kind.
+pub trait Elements: Any + Send + Sync {
+    /// Gathers motion, evaluates the laws, scatters forces and writes the rates of the laws' states.
+    fn respond(&self, stage: &mut Stage<'_>);
+
+    /// As [`Elements::respond`], and notes what every element did.
+    fn respond_observed(&self, stage: &mut Stage<'_>, seen: &mut [Observation]);
+
+    /// Notes velocity and power anew for forces already in `seen`, after the velocities have changed.
+    fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]);
+}

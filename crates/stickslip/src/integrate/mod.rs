@@ -1,0 +1,140 @@
+//! Integrators: each moves the whole network one step. One file per method, one row in [`METHODS`].
+
+pub mod implicit_euler;
+mod lone;
+pub mod runge_kutta;
+
+use crate::network::few::SMALL;
+use crate::network::{Network, NetworkState, Scratch};
+
+/// A method of integration.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Explicit Euler, of first order.
+    Euler,
+    /// The classical Runge-Kutta method with the stage step passed to the laws (seed 004, eq 21).
+    Rk4,
+    /// Friction and contact at the end of the step (seed 000, eqs 12-19).
+    ImplicitEuler,
+}
+
+/// What the registry says of a method.
+pub struct MethodRow {
+    /// The word in a scenario.
+    pub name: &'static str,
+    /// The method.
+    pub method: Method,
+    /// Order on smooth motion.
+    pub order: u32,
+    /// One sentence for the user.
+    pub summary: &'static str,
+}
+
+/// The methods.
+pub const METHODS: &[MethodRow] = &[
+    MethodRow {
+        name: "euler",
+        method: Method::Euler,
+        order: 1,
+        summary: "explicit Euler: the simplest, for comparison; adds energy to undamped vibration",
+    },
+    MethodRow {
+        name: "rk4",
+        method: Method::Rk4,
+        order: 4,
+        summary: "fourth-order Runge-Kutta that passes the stage step to the friction law; \
+                  with `proxy` of first order while sticking, with `relaxed` of fourth",
+    },
+    MethodRow {
+        name: "implicit-euler",
+        method: Method::ImplicitEuler,
+        order: 1,
+        summary: "friction and contact solved at the end of the step: exact stick at any step",
+    },
+];
+
+impl Method {
+    /// The method with this name.
+    pub fn named(name: &str) -> Option<Method> {
+        METHODS.iter().find(|row| row.name == name).map(|row| row.method)
+    }
+
+    /// The registry row.
+    pub fn row(self) -> &'static MethodRow {
+        METHODS.iter().find(|row| row.method == self).unwrap_or(&METHODS[0])
+    }
+
+    /// Whether the method solves friction at the end of the step.
+    pub fn implicit(self) -> bool {
+        self == Method::ImplicitEuler
+    }
+
+    /// Moves the network some steps. `OBSERVE` also notes what elements did, and their work.
+    pub(crate) fn run<const OBSERVE: bool>(
+        self,
+        network: &Network,
+        state: &mut NetworkState,
+        scratch: &mut Scratch,
+        work: &mut Work,
+        steps: u64,
+    ) -> Result<(), NotFinite> {
+        match self {
+            Method::Euler => runge_kutta::run::<OBSERVE, 1>(&runge_kutta::EULER, network, state, scratch, work, steps),
+            Method::Rk4 => runge_kutta::run::<OBSERVE, 4>(&runge_kutta::RK4, network, state, scratch, work, steps),
+            Method::ImplicitEuler => implicit_euler::run::<OBSERVE>(network, state, scratch, work, steps),
+        }
+    }
+}
+
+/// The step would make a number that is not finite; the state was left as it was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotFinite {
+    /// Index in the flat state.
+    pub index: usize,
+}
+
+/// Energies that went through the network, integrated by the method itself.
+#[derive(Clone, Debug, Default)]
+pub struct Work {
+    /// Energy put in by drivers, actuators and applied forces.
+    pub input: f64,
+    /// Energy each element delivered to the bodies.
+    pub delivered: Vec<f64>,
+    /// Part of it that is the method's own doing: a spring taken at the start of a step that stretches by Δ delivers
+    /// ½·k·Δ² more than it loses, one taken at the end as much less.
+    pub own: Vec<f64>,
+    /// Kinetic energy the method loses by itself.
+    pub kinetic: f64,
+}
+
+/// Does something with each of `n` numbers. In the buffers of a small network they are done one by one: they were
+/// written one by one just before, and reading two at once would have to wait until both have reached the memory.
+#[inline(always)]
+pub(crate) fn each(n: usize, room: usize, mut act: impl FnMut(usize)) {
+    if room == SMALL {
+        for i in 0..n {
+            // The compiler does not join turns of a loop that may end early.
+            if i == SMALL {
+                break;
+            }
+            act(i);
+        }
+    } else {
+        for i in 0..n {
+            act(i);
+        }
+    }
+}
+
+/// Refuses numbers that are not finite. `check` is the sum of x·0 over all of `values`: 0 for every finite x and NaN
+/// otherwise, so that one comparison takes the place of one for each number.
+#[inline(always)]
+pub(crate) fn finite(check: f64, values: &[f64]) -> Result<(), NotFinite> {
+    if check == 0.0 {
+        return Ok(());
+    }
+    match values.iter().position(|x| !x.is_finite()) {
+        Some(index) => Err(NotFinite { index }),
+        None => Ok(()),
+    }
+}

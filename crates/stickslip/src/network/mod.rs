@@ -1,0 +1,403 @@
+//! The network: bodies joined by elements. Three types share the work: [`Network`] is fixed once built,
+//! [`NetworkState`] is what changes from step to step, [`Scratch`] is room to compute in, sized once.
+
+mod ball;
+mod bounded;
+pub mod coupled;
+pub(crate) mod dense;
+pub(crate) mod few;
+pub mod implicit;
+mod local;
+pub mod port;
+pub mod rigid;
+pub mod signals;
+pub mod stage;
+
+use crate::body::{Frame, Linkage, LinkageScratch, RigidBody, quaternion_rate};
+use crate::element::friction::Resolve;
+use crate::element::{Elements, Observation};
+use implicit::{ImplicitScratch, Island, StiffSpring};
+use nalgebra::Vector3;
+use signals::{SignalValues, Signals};
+use std::ops::Range;
+
+/// How the flat state is laid out: positions, velocities, element states, and six zeros that stand for the ground.
+///
+/// Positions and velocities begin with the scalar coordinates in the same order (masses and inertias, drivers, joints
+/// of linkages on a fixed base), so that position i belongs to velocity i there; rigid bodies and linkages with a free
+/// base follow.
+#[derive(Clone, Debug, Default)]
+pub struct Layout {
+    /// Number of coordinates that are masses or inertias.
+    pub masses: usize,
+    /// Number of coordinates that are driven.
+    pub drivers: usize,
+    /// Number of coordinates that are joints of linkages on a fixed base.
+    pub joints: usize,
+    /// Number of positions.
+    pub positions: usize,
+    /// Number of velocities.
+    pub velocities: usize,
+    /// Number of element states.
+    pub states: usize,
+}
+
+impl Layout {
+    /// Scalar coordinates: position and velocity have the same number.
+    pub fn scalars(&self) -> usize {
+        self.masses + self.drivers + self.joints
+    }
+    /// Where velocities are.
+    pub fn velocities(&self) -> Range<usize> {
+        self.positions..self.positions + self.velocities
+    }
+    /// Where the velocities of drivers are.
+    pub fn driver_velocities(&self) -> Range<usize> {
+        let first = self.positions + self.masses;
+        first..first + self.drivers
+    }
+    /// Length of the part that is integrated.
+    pub fn integrated(&self) -> usize {
+        self.positions + self.velocities + self.states
+    }
+    /// Where element states begin.
+    pub fn first_state(&self) -> usize {
+        self.positions + self.velocities
+    }
+    /// The coordinate that never moves.
+    pub fn ground(&self) -> port::Coordinate {
+        port::Coordinate {
+            q: self.integrated(),
+            v: self.integrated() + 3,
+        }
+    }
+    /// Length of the flat state.
+    pub fn len(&self) -> usize {
+        self.integrated() + 6
+    }
+    /// True when nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.integrated() == 0
+    }
+}
+
+/// A force of a profile on one velocity.
+#[derive(Clone, Copy, Debug)]
+pub struct AppliedForce {
+    /// Index of the velocity.
+    pub velocity: usize,
+    /// The signal.
+    pub signal: usize,
+}
+
+/// A driven coordinate.
+#[derive(Clone, Copy, Debug)]
+pub struct Drive {
+    /// The coordinate.
+    pub coordinate: port::Coordinate,
+    /// The signal that prescribes it.
+    pub signal: usize,
+    /// True if the signal is a position, false if a velocity.
+    pub position: bool,
+    /// Position at the start of a drive by velocity.
+    pub start: f64,
+    /// State that sums the velocities of a drive by velocity: its position in the implicit step is start + T·sum, so that
+    /// a velocity whose sums are exact (2 m/s) leaves one rounding however many steps were done.
+    pub sum: usize,
+}
+
+/// A rigid body and where its state is.
+#[derive(Clone, Debug)]
+pub struct PlacedBody {
+    /// Mass and inertia.
+    pub body: RigidBody,
+    /// First position.
+    pub q: usize,
+    /// First velocity.
+    pub v: usize,
+}
+
+/// A linkage and where its state is.
+pub struct PlacedLinkage {
+    /// The tree of links.
+    pub body: Linkage,
+    /// First position.
+    pub q: usize,
+    /// First velocity.
+    pub v: usize,
+    /// Number of positions.
+    pub positions: usize,
+    /// Number of velocities.
+    pub velocities: usize,
+    /// Whether elements need the placement of links.
+    pub placed: bool,
+}
+
+/// A mechanical system, fixed once built.
+pub struct Network {
+    /// Layout of the flat state.
+    pub layout: Layout,
+    /// Time step.
+    pub step: f64,
+    /// Inverse mass of each scalar coordinate; 0 for drivers.
+    pub inverse_mass: Vec<f64>,
+    /// Acceleration by gravity of each scalar coordinate.
+    pub gravity: Vec<f64>,
+    /// Gravity in the world.
+    pub world_gravity: Vector3<f64>,
+    /// Driven coordinates.
+    pub drives: Vec<Drive>,
+    /// Rigid bodies.
+    pub bodies: Vec<PlacedBody>,
+    /// Linkages.
+    pub linkages: Vec<PlacedLinkage>,
+    /// Applied forces.
+    pub forces: Vec<AppliedForce>,
+    /// Elements that answer motion with force, by kind.
+    pub elements: Vec<Box<dyn Elements>>,
+    /// Frictions of the implicit step, by law.
+    pub frictions: Vec<Box<dyn Resolve>>,
+    /// Parts of the network whose implicit step is solved together.
+    pub islands: Vec<Island>,
+    /// Springs the implicit step takes at its end.
+    pub stiff_springs: Vec<StiffSpring>,
+    /// Rigid contacts and stops of the implicit step.
+    pub rigid: Vec<rigid::Rigid>,
+    /// Elements whose power is input: actuators.
+    pub sources: Vec<usize>,
+    /// Profiles.
+    pub signals: Signals,
+    /// Number of elements.
+    pub element_count: usize,
+    /// Whether the energy of every spring is quadratic in its stretch.
+    pub quadratic: bool,
+    /// The state to start from.
+    pub initial: Vec<f64>,
+}
+
+/// What changes from step to step: the flat state and the number of the step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NetworkState {
+    /// Positions, velocities and element states, as [`Layout`] says.
+    pub values: Vec<f64>,
+    /// Steps done.
+    pub step: u64,
+}
+
+/// Room to compute in, sized once; nothing is allocated afterwards.
+pub struct Scratch {
+    pub(crate) trial: Vec<f64>,
+    pub(crate) rate: Vec<f64>,
+    pub(crate) sum: Vec<f64>,
+    pub(crate) load: Vec<f64>,
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) linkages: Vec<LinkageScratch>,
+    pub(crate) signals: SignalValues,
+    pub(crate) compression: Vec<f64>,
+    pub(crate) seen: Vec<Observation>,
+    pub(crate) motor_power: f64,
+    pub(crate) implicit: ImplicitScratch,
+}
+
+impl Scratch {
+    /// The buffers of a stage, the buffer of sums, and the room to evaluate in.
+    #[inline(always)]
+    pub(crate) fn parts(&mut self) -> (&mut [f64], &mut [f64], stage::Room<'_>) {
+        let room = stage::Room {
+            rate: &mut self.rate,
+            load: &mut self.load,
+            frames: &mut self.frames,
+            linkages: &mut self.linkages,
+            signals: &mut self.signals,
+            compression: &mut self.compression,
+            seen: &mut self.seen,
+            motor_power: &mut self.motor_power,
+        };
+        (&mut self.trial, &mut self.sum, room)
+    }
+}
+
+impl Network {
+    /// The state at the start.
+    pub fn initial_state(&self) -> NetworkState {
+        NetworkState {
+            values: self.initial.clone(),
+            step: 0,
+        }
+    }
+
+    /// Room for computing with this network.
+    pub fn scratch(&self) -> Scratch {
+        let n = self.layout.len();
+        Scratch {
+            trial: self.initial.clone(),
+            rate: vec![0.0; n],
+            sum: vec![0.0; n],
+            load: vec![0.0; n],
+            frames: vec![Frame::ground(); self.bodies.len()],
+            linkages: self.linkages.iter().map(|linkage| linkage.body.scratch()).collect(),
+            signals: self.signals.values(),
+            compression: vec![0.0; self.element_count],
+            seen: vec![Observation::default(); self.element_count],
+            motor_power: 0.0,
+            implicit: ImplicitScratch::new(self),
+        }
+    }
+
+    /// Time of a step.
+    #[inline(always)]
+    pub fn time(&self, step: u64) -> f64 {
+        self.signals.grid().time(2 * step)
+    }
+
+    /// Sets driven coordinates to their profiles.
+    #[inline(always)]
+    pub(crate) fn place_drives(&self, state: &mut [f64], signals: &mut SignalValues, index: u64) {
+        for drive in &self.drives {
+            let value = signals.get()[drive.signal];
+            if drive.position {
+                state[drive.coordinate.q] = value;
+                state[drive.coordinate.v] = self.signals.slope(drive.signal, index, signals);
+            } else {
+                state[drive.coordinate.v] = value;
+            }
+        }
+    }
+
+    /// Finds the placement of bodies in a state.
+    #[inline(always)]
+    pub(crate) fn place_bodies(&self, state: &[f64], frames: &mut [Frame], linkages: &mut [LinkageScratch]) {
+        for (placed, frame) in self.bodies.iter().zip(frames) {
+            *frame = placed
+                .body
+                .place(&state[placed.q..placed.q + 7], &state[placed.v..placed.v + 6]);
+        }
+        for (placed, scratch) in self.linkages.iter().zip(linkages) {
+            if placed.placed {
+                let (q, v) = placed.motion(state);
+                placed.body.place(q, v, scratch);
+            }
+        }
+    }
+
+    /// Kinetic energy the implicit step loses by itself: ½·m·Δv² of every mass, ½·J·Δω² of every ball.
+    pub(crate) fn kinetic_loss(&self, before: &[f64], after: &[f64]) -> f64 {
+        let first = self.layout.positions;
+        let masses = self.inverse_mass[..self.layout.masses].iter().enumerate();
+        let scalar: f64 = masses
+            .map(|(i, inverse_mass)| {
+                let change = after[first + i] - before[first + i];
+                0.5 * change * change / inverse_mass
+            })
+            .sum();
+        let rigid: f64 = self
+            .bodies
+            .iter()
+            .map(|placed| {
+                let change = |i: usize| after[placed.v + i] - before[placed.v + i];
+                let squares = |first: usize| (first..first + 3).map(|i| change(i) * change(i)).sum::<f64>();
+                0.5 * placed.body.mass() * squares(0) + 0.5 * placed.body.inertia()[(0, 0)] * squares(3)
+            })
+            .sum();
+        scalar + rigid
+    }
+
+    /// Whether the method's own part of the energy ledger has a closed form: the implicit step with masses and balls and
+    /// springs that are quadratic in the stretch.
+    pub(crate) fn ledger_closes(&self) -> bool {
+        let balls = self.bodies.iter().all(|placed| placed.body.is_isotropic());
+        self.linkages.is_empty() && balls && self.quadratic
+    }
+
+    /// Kinetic and gravitational energy of a state; `scratch` loses its placement of bodies.
+    pub(crate) fn mechanical_energy(&self, state: &[f64], scratch: &mut Scratch) -> f64 {
+        self.place_bodies(state, &mut scratch.frames, &mut scratch.linkages);
+        let first = self.layout.positions;
+        let mut energy = 0.0;
+        for i in 0..self.layout.masses {
+            let mass = 1.0 / self.inverse_mass[i];
+            energy += 0.5 * mass * state[first + i] * state[first + i] - mass * self.gravity[i] * state[i];
+        }
+        for (placed, frame) in self.bodies.iter().zip(&scratch.frames) {
+            energy += placed.body.kinetic_energy(frame);
+            energy -= placed.body.mass() * self.world_gravity.dot(&frame.position);
+        }
+        for (placed, scratch) in self.linkages.iter().zip(&mut scratch.linkages) {
+            let (q, v) = placed.motion(state);
+            placed.body.place(q, v, scratch);
+            energy += placed.body.kinetic_energy(scratch) + placed.body.potential_energy(scratch);
+        }
+        energy
+    }
+
+    /// The rate of positions and velocities under the given loads.
+    #[inline(always)]
+    pub(crate) fn accelerate(
+        &self,
+        state: &[f64],
+        frames: &[Frame],
+        linkages: &mut [LinkageScratch],
+        load: &[f64],
+        rate: &mut [f64],
+    ) {
+        let scalars = self.layout.scalars();
+        let first = self.layout.positions;
+        let (position_rate, velocity_rate) = rate.split_at_mut(first);
+        if state.len() == few::SMALL {
+            // Few numbers are moved sooner than a function that moves many is called.
+            #[allow(clippy::manual_memcpy)]
+            for i in 0..scalars {
+                position_rate[i] = state[first + i];
+            }
+        } else {
+            position_rate[..scalars].copy_from_slice(&state[first..first + scalars]);
+        }
+        let masses = self.layout.masses + self.layout.drivers;
+        let inertial = self.inverse_mass[..masses].iter().zip(&self.gravity[..masses]);
+        let forces = velocity_rate[..masses].iter_mut().zip(&load[first..first + masses]);
+        for ((rate, force), (inverse_mass, gravity)) in forces.zip(inertial) {
+            *rate = force * inverse_mass + gravity;
+        }
+        for (placed, frame) in self.bodies.iter().zip(frames) {
+            let force =
+                Vector3::from_column_slice(&load[placed.v..placed.v + 3]) + placed.body.mass() * self.world_gravity;
+            let torque = Vector3::from_column_slice(&load[placed.v + 3..placed.v + 6]);
+            rate[placed.q..placed.q + 3].copy_from_slice(frame.velocity.as_slice());
+            let q = [3, 4, 5, 6].map(|i| state[placed.q + i]);
+            rate[placed.q + 3..placed.q + 7].copy_from_slice(&quaternion_rate(q, &frame.angular_velocity));
+            rate[placed.v..placed.v + 6].copy_from_slice(&placed.body.accelerate(frame, &force, &torque));
+        }
+        for (placed, scratch) in self.linkages.iter().zip(linkages) {
+            placed.accelerate(state, load, scratch, rate);
+        }
+    }
+}
+
+impl PlacedLinkage {
+    /// Positions and velocities of the linkage in a state.
+    #[inline(always)]
+    pub fn motion<'a>(&self, state: &'a [f64]) -> (&'a [f64], &'a [f64]) {
+        (
+            &state[self.q..self.q + self.positions],
+            &state[self.v..self.v + self.velocities],
+        )
+    }
+
+    #[inline(always)]
+    fn accelerate(&self, state: &[f64], load: &[f64], scratch: &mut LinkageScratch, rate: &mut [f64]) {
+        let (q, v) = self.motion(state);
+        let tau = &load[self.v..self.v + self.velocities];
+        if self.positions != self.velocities {
+            rate[self.q..self.q + 3].copy_from_slice(&v[..3]);
+            let angular = Vector3::new(v[3], v[4], v[5]);
+            rate[self.q + 3..self.q + 7].copy_from_slice(&quaternion_rate([q[3], q[4], q[5], q[6]], &angular));
+            rate[self.q + 7..self.q + self.positions].copy_from_slice(&v[6..]);
+        }
+        let out = &mut rate[self.v..self.v + self.velocities];
+        if self.placed {
+            self.body.accelerate(q, v, tau, scratch, out);
+        } else {
+            self.body.accelerate_unloaded(q, v, tau, scratch, out);
+        }
+    }
+}

@@ -1,0 +1,282 @@
+//! The profiles of a network, sampled on the time grid. A profile that is constant over many steps is evaluated once, one
+//! that changes all the time for many grid points ahead at once.
+
+use crate::profile::{BLOCK, Profile, TimeGrid};
+
+/// Profiles and the half-step grid they are sampled on: index 2k is t_k, 2k + 1 the middle of the step after it.
+#[derive(Clone, Debug)]
+pub struct Signals {
+    profiles: Vec<Profile>,
+    grid: TimeGrid,
+}
+
+/// The present value of every signal.
+#[derive(Clone, Debug)]
+pub struct SignalValues {
+    value: Vec<f64>,
+    /// Index from which some value must be computed anew.
+    next: u64,
+    /// Signals that keep their value for a while, each with the index from which it must be computed anew.
+    stepwise: Vec<(usize, u64)>,
+    /// The earliest of them.
+    next_step: u64,
+    /// Signals that change all the time.
+    restless: Vec<Ahead>,
+    /// Grid index of the first value kept for them, and how far apart the values are.
+    first: u64,
+    stride: u64,
+    /// Grid index they were asked for last, and where its values are kept.
+    last: u64,
+    slot: usize,
+}
+
+/// Values of a signal at the coming grid points.
+#[derive(Clone, Debug)]
+struct Ahead {
+    signal: usize,
+    values: [f64; BLOCK],
+    /// Slopes at the same points, once they have been asked for; `u64::MAX` before, else their first index.
+    slopes: [f64; BLOCK],
+    slopes_first: u64,
+}
+
+impl Signals {
+    /// Profiles on the half-step grid of a run.
+    pub fn new(profiles: Vec<Profile>, grid: TimeGrid) -> Self {
+        Signals { profiles, grid }
+    }
+
+    /// The grid of half steps.
+    pub fn grid(&self) -> &TimeGrid {
+        &self.grid
+    }
+
+    /// The profile behind a signal.
+    pub fn profile(&self, signal: usize) -> &Profile {
+        &self.profiles[signal]
+    }
+
+    /// Values at the start.
+    pub fn values(&self) -> SignalValues {
+        let signals = 0..self.profiles.len();
+        let (restless, stepwise) = signals.partition::<Vec<_>, _>(|&signal| self.profiles[signal].always_changes());
+        let ahead = |signal| Ahead {
+            signal,
+            values: [0.0; BLOCK],
+            slopes: [0.0; BLOCK],
+            slopes_first: u64::MAX,
+        };
+        let mut values = SignalValues {
+            value: vec![0.0; self.profiles.len()],
+            next: 0,
+            stepwise: stepwise.into_iter().map(|signal| (signal, 0)).collect(),
+            next_step: 0,
+            restless: restless.into_iter().map(ahead).collect(),
+            first: u64::MAX / 2,
+            stride: 1,
+            last: 0,
+            slot: 0,
+        };
+        self.sample(0, &mut values);
+        values
+    }
+
+    /// Brings the values to grid index `index`, which must not be smaller than at the call before.
+    #[inline(always)]
+    pub fn sample(&self, index: u64, values: &mut SignalValues) {
+        if index >= values.next {
+            self.renew(index, values);
+        }
+    }
+
+    fn renew(&self, index: u64, values: &mut SignalValues) {
+        if index >= values.next_step {
+            self.renew_stepwise(index, values);
+        }
+        values.next = values.next_step;
+        if values.restless.is_empty() {
+            return;
+        }
+        values.next = index + 1;
+        let slot = match values.slot(index) {
+            Some(slot) => slot,
+            None => self.look_ahead(index, values),
+        };
+        (values.last, values.slot) = (index, slot);
+        for ahead in &values.restless {
+            values.value[ahead.signal] = ahead.values[slot];
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn renew_stepwise(&self, index: u64, values: &mut SignalValues) {
+        let t = self.grid.time(index);
+        let mut next = u64::MAX;
+        for (signal, until) in &mut values.stepwise {
+            if index >= *until {
+                values.value[*signal] = self.profiles[*signal].value(t);
+                *until = self.profiles[*signal].constant_until(index, &self.grid);
+            }
+            next = next.min(*until);
+        }
+        values.next_step = next;
+    }
+
+    /// Evaluates the signals that change all the time at `index` and the grid points after it; returns the slot of
+    /// `index`. Where only whole steps are asked for, only they are taken.
+    #[cold]
+    #[inline(never)]
+    fn look_ahead(&self, index: u64, values: &mut SignalValues) -> usize {
+        values.stride = if index == values.last + 2 { 2 } else { 1 };
+        values.first = index;
+        let times = self.times(values);
+        for ahead in &mut values.restless {
+            self.profiles[ahead.signal].values(&times, &mut ahead.values);
+        }
+        0
+    }
+
+    fn times(&self, values: &SignalValues) -> [f64; BLOCK] {
+        std::array::from_fn(|i| self.grid.time(values.first + values.stride * i as u64))
+    }
+
+    /// Slope of a signal at a grid index that was sampled last, by differences of fourth order over a fraction of the
+    /// step: the velocity of a coordinate whose position is prescribed.
+    #[inline]
+    pub fn slope(&self, signal: usize, index: u64, values: &mut SignalValues) -> f64 {
+        let kept = values.restless.iter().position(|ahead| ahead.signal == signal);
+        match kept {
+            Some(i) if values.last == index => {
+                if values.restless[i].slopes_first != values.first {
+                    self.slopes_ahead(i, values);
+                }
+                values.restless[i].slopes[values.slot]
+            }
+            _ => self.difference(signal, index),
+        }
+    }
+
+    /// The slope of a signal by itself: it is constant between jumps, or asked for away from where it was sampled.
+    fn difference(&self, signal: usize, index: u64) -> f64 {
+        let profile = &self.profiles[signal];
+        let (t, h) = (self.grid.time(index), self.grid.step() / 8.0);
+        if index == 0 {
+            return forward_slope(profile, h);
+        }
+        let near = profile.value(t + h) - profile.value(t - h);
+        let far = profile.value(t + 2.0 * h) - profile.value(t - 2.0 * h);
+        (8.0 * near - far) / (12.0 * h)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn slopes_ahead(&self, i: usize, values: &mut SignalValues) {
+        let times = self.times(values);
+        let ahead = &mut values.restless[i];
+        let profile = &self.profiles[ahead.signal];
+        let h = self.grid.step() / 8.0;
+        let at = |offset: f64| {
+            let mut values = [0.0; BLOCK];
+            profile.values(&times.map(|t| t + offset), &mut values);
+            values
+        };
+        let (before, after) = (at(-h), at(h));
+        let (far_before, far_after) = (at(-2.0 * h), at(2.0 * h));
+        for (i, slope) in ahead.slopes.iter_mut().enumerate() {
+            let (near, far) = (after[i] - before[i], far_after[i] - far_before[i]);
+            *slope = (8.0 * near - far) / (12.0 * h);
+        }
+        if values.first == 0 {
+            ahead.slopes[0] = forward_slope(profile, h);
+        }
+        ahead.slopes_first = values.first;
+    }
+}
+
+/// Slope at time 0 from values after it, of fourth order: nothing need be known of a profile before the start.
+fn forward_slope(profile: &Profile, h: f64) -> f64 {
+    let at = |k: f64| profile.value(k * h);
+    (-25.0 * at(0.0) + 48.0 * at(1.0) - 36.0 * at(2.0) + 16.0 * at(3.0) - 3.0 * at(4.0)) / (12.0 * h)
+}
+
+impl SignalValues {
+    /// The values, by signal.
+    #[inline(always)]
+    pub fn get(&self) -> &[f64] {
+        &self.value
+    }
+
+    /// Where the values of a grid index are kept.
+    #[inline(always)]
+    fn slot(&self, index: u64) -> Option<usize> {
+        let offset = index.wrapping_sub(self.first);
+        let slot = if self.stride == 2 { offset / 2 } else { offset };
+        (slot < BLOCK as u64 && slot * self.stride == offset).then_some(slot as usize)
+    }
+
+    /// How many whole steps from grid index `index`, where the values are, keep all of them.
+    pub(crate) fn constant_steps(&self, index: u64) -> u64 {
+        (self.next - index).div_ceil(2)
+    }
+
+    /// Puts a signal under the caller's control: it keeps this value until the next call.
+    pub fn hold(&mut self, signal: usize, value: f64) {
+        self.value[signal] = value;
+        self.stepwise.retain(|&(other, _)| other != signal);
+        self.restless.retain(|ahead| ahead.signal != signal);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::quantity::Dimension;
+
+    fn signals() -> Signals {
+        let texts = ["3", "if(t <= 0.05, 2, 0)", "sin(20*t)", "if(t < 0.1, t, 1)"];
+        let profiles = texts.map(|text| Profile::parse(text, Dimension::NONE).unwrap());
+        Signals::new(profiles.to_vec(), TimeGrid::new(1.0, 0.5e-3).unwrap().0)
+    }
+
+    fn check(signals: &Signals, indices: impl Iterator<Item = u64>) {
+        let mut values = signals.values();
+        for index in indices {
+            signals.sample(index, &mut values);
+            let t = signals.grid().time(index);
+            let expected: Vec<f64> = signals.profiles.iter().map(|profile| profile.value(t)).collect();
+            assert_eq!(values.get(), expected, "index {index}");
+            // d/dt sin(20·t); differences of fourth order over h = T/16 are exact to rounding, 1e-16/h.
+            let slope = signals.slope(2, index, &mut values);
+            assert!((slope - 20.0 * libm::cos(20.0 * t)).abs() < 1e-9, "{index}: {slope}");
+        }
+    }
+
+    #[test]
+    fn values_are_those_of_the_profiles_in_every_order_of_an_integrator() {
+        let signals = signals();
+        check(&signals, 0..1000);
+        check(&signals, (0..1000).map(|k| 2 * k));
+        // Runge-Kutta stages, then whole steps, then stages again.
+        check(
+            &signals,
+            (0..100).flat_map(|k| [2 * k, 2 * k + 1, 2 * k + 1, 2 * k + 2]),
+        );
+        check(
+            &signals,
+            (0..100).map(|k| 2 * k).chain(198..400).chain((200..500).map(|k| 2 * k)),
+        );
+        check(&signals, (0..200).map(|k| 7 * k));
+    }
+
+    #[test]
+    fn a_held_signal_keeps_its_value() {
+        let signals = signals();
+        let mut values = signals.values();
+        values.hold(2, 5.0);
+        values.hold(1, 7.0);
+        signals.sample(300, &mut values);
+        assert_eq!(values.get()[1..3], [7.0, 5.0]);
+        assert_eq!(values.get()[3], 1.0);
+    }
+}

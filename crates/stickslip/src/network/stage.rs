@@ -1,0 +1,182 @@
+//! One evaluation of the network: place bodies, gather motion, evaluate elements, scatter forces, accelerate.
+
+use super::few::SMALL;
+use super::signals::SignalValues;
+use super::{Network, Scratch};
+use crate::body::{Frame, LinkageScratch};
+use crate::element::{Elements, Observation};
+use std::ops::Range;
+
+/// Where the factor of a friction curve comes from.
+#[derive(Clone, Copy, Debug)]
+pub enum LoadSource {
+    /// A signal: a constant or a profile, never taken below 0.
+    Signal(usize),
+    /// The compressive force of an element.
+    Element(usize),
+}
+
+impl LoadSource {
+    /// The factor now.
+    #[inline(always)]
+    pub fn value(self, signals: &[f64], compression: &[f64]) -> f64 {
+        match self {
+            LoadSource::Signal(signal) => signals[signal].max(0.0),
+            LoadSource::Element(element) => compression[element],
+        }
+    }
+}
+
+/// What elements see of the network, and where their answers go.
+pub struct Stage<'a> {
+    /// The network itself.
+    pub network: &'a Network,
+    /// Step of the stage, which laws in proxy form need (seed 004, eq 22).
+    pub tau: f64,
+    /// The flat state: positions, velocities, element states, the ground.
+    pub state: &'a [f64],
+    /// Present values of profiles.
+    pub signals: &'a [f64],
+    /// Placement of the rigid bodies.
+    pub frames: &'a [Frame],
+    /// Linkages: placement of links, and loads on them.
+    pub linkages: &'a mut [LinkageScratch],
+    /// Generalised force on each velocity.
+    pub load: &'a mut [f64],
+    /// Rate of the state; elements write the part of their own states.
+    pub rate: &'a mut [f64],
+    /// Compressive force of each element, for frictions that depend on it.
+    pub compression: &'a mut [f64],
+    /// Power of motors inside joints, noted when elements are observed.
+    pub motor_power: f64,
+}
+
+/// The buffers of one evaluation. They borrow a [`Scratch`], or arrays on the stack where a network is small.
+pub(crate) struct Room<'a> {
+    pub(crate) rate: &'a mut [f64],
+    pub(crate) load: &'a mut [f64],
+    pub(crate) frames: &'a mut [Frame],
+    pub(crate) linkages: &'a mut [LinkageScratch],
+    pub(crate) signals: &'a mut SignalValues,
+    pub(crate) compression: &'a mut [f64],
+    pub(crate) seen: &'a mut [Observation],
+    pub(crate) motor_power: &'a mut f64,
+}
+
+/// The elements of a network, called group by group. `OBSERVE` also notes what every element does.
+pub(crate) trait Groups {
+    /// Whether elements take hold of rigid bodies or links, which must then be placed.
+    const TAKE_HOLD: bool;
+
+    fn respond<const OBSERVE: bool>(&self, stage: &mut Stage<'_>, seen: &mut [Observation]);
+}
+
+impl Groups for Vec<Box<dyn Elements>> {
+    const TAKE_HOLD: bool = true;
+
+    #[inline(always)]
+    fn respond<const OBSERVE: bool>(&self, stage: &mut Stage<'_>, seen: &mut [Observation]) {
+        for group in self {
+            if OBSERVE {
+                group.respond_observed(stage, seen);
+            } else {
+                group.respond(stage);
+            }
+        }
+    }
+}
+
+/// The rate of the state `scratch.trial` at grid index `index` (half steps) with stage step `tau`, into `scratch.rate`.
+/// `OBSERVE` also notes what every element does.
+pub(crate) fn evaluate<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, index: u64, tau: f64) {
+    let (state, _, mut room) = scratch.parts();
+    evaluate_in::<OBSERVE, _>(network, &network.elements, state, &mut room, index, tau);
+}
+
+/// Gathers motion from `scratch.trial`, evaluates the elements and scatters their forces.
+pub(crate) fn apply<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, tau: f64) {
+    let (state, _, mut room) = scratch.parts();
+    apply_in::<OBSERVE, _>(network, &network.elements, state, &mut room, tau);
+}
+
+/// The rate of `state` at grid index `index` (half steps) with stage step `tau`, into `room.rate`.
+#[inline(always)]
+pub(crate) fn evaluate_in<const OBSERVE: bool, G: Groups>(
+    network: &Network,
+    groups: &G,
+    state: &mut [f64],
+    room: &mut Room<'_>,
+    index: u64,
+    tau: f64,
+) {
+    network.signals.sample(index, room.signals);
+    network.place_drives(state, room.signals, index);
+    if G::TAKE_HOLD {
+        network.place_bodies(state, room.frames, room.linkages);
+    }
+    apply_in::<OBSERVE, _>(network, groups, state, room, tau);
+    network.accelerate(state, room.frames, room.linkages, room.load, room.rate);
+}
+
+/// Gathers motion, evaluates the elements and scatters their forces.
+#[inline(always)]
+pub(crate) fn apply_in<const OBSERVE: bool, G: Groups>(
+    network: &Network,
+    groups: &G,
+    state: &[f64],
+    room: &mut Room<'_>,
+    tau: f64,
+) {
+    clear(room.load, network.layout.velocities());
+    if G::TAKE_HOLD {
+        for (linkage, scratch) in network.linkages.iter().zip(room.linkages.iter_mut()) {
+            linkage.body.clear_loads(scratch);
+        }
+    }
+    let mut stage = Stage {
+        network,
+        tau,
+        state,
+        signals: room.signals.get(),
+        frames: room.frames,
+        linkages: room.linkages,
+        load: room.load,
+        rate: room.rate,
+        compression: room.compression,
+        motor_power: 0.0,
+    };
+    for force in &network.forces {
+        stage.load[force.velocity] += stage.signals[force.signal];
+    }
+    groups.respond::<OBSERVE>(&mut stage, room.seen);
+    *room.motor_power = stage.motor_power;
+}
+
+/// Sets part of a buffer to 0. A buffer of small fixed size is cleared as a whole: that needs no loop.
+#[inline(always)]
+pub(crate) fn clear(buffer: &mut [f64], part: Range<usize>) {
+    if buffer.len() == SMALL {
+        buffer.fill(0.0);
+    } else {
+        buffer[part].fill(0.0);
+    }
+}
+
+/// Power that drivers, actuators and applied forces put in, given the loads of the last evaluation. Motors inside
+/// joints are counted by the joints themselves.
+pub(crate) fn input_power(
+    network: &Network,
+    state: &[f64],
+    load: &[f64],
+    signals: &[f64],
+    seen: &[Observation],
+) -> f64 {
+    let drivers: f64 = network.layout.driver_velocities().map(|v| -load[v] * state[v]).sum();
+    let forces: f64 = network
+        .forces
+        .iter()
+        .map(|f| signals[f.signal] * state[f.velocity])
+        .sum();
+    let actuators: f64 = network.sources.iter().map(|&element| seen[element].power).sum();
+    drivers + forces + actuators
+}

@@ -1,0 +1,333 @@
+//! The run report: what a run came to, as numbers and events.
+
+use crate::element::Mode;
+use crate::scenario::{ElementSpec, StickSlipSpec};
+use crate::simulation::Simulation;
+use crate::trace::Columns;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+/// Events kept in a report; later ones are only counted.
+pub const MOST_EVENTS: usize = 10_000;
+
+/// A change between stick, slip and open.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Event {
+    /// Time of the first row in the new mode, s.
+    pub t: f64,
+    /// The element.
+    pub element: String,
+    /// Mode before.
+    pub from: &'static str,
+    /// Mode after.
+    pub to: &'static str,
+}
+
+/// What an element came to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct ElementReport {
+    /// Time in stick, s; only of elements that can stick.
+    pub stick_time: Option<f64>,
+    /// Time in slip, s.
+    pub slip_time: Option<f64>,
+    /// Changes of mode.
+    pub transitions: Option<u64>,
+    /// Energy turned into heat, J.
+    pub dissipated: f64,
+    /// Largest force, N.
+    pub max_force: f64,
+    /// Changes of sign of the first force component, zeros skipped.
+    pub sign_changes: u64,
+}
+
+/// The energy ledger: residual = initial + input − dissipated − final.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct EnergyReport {
+    /// Kinetic, gravitational and elastic energy at the start, J.
+    pub initial: f64,
+    /// The same at the end, J.
+    #[serde(rename = "final")]
+    pub final_: f64,
+    /// Work of drivers, actuators and applied forces, J.
+    pub input: f64,
+    /// Energy turned into heat by elements, J.
+    pub dissipated: f64,
+    /// Elastic part of the energy at the end, J.
+    pub stored: f64,
+    /// The method's own loss where it has a closed form, J.
+    pub numerical: Option<f64>,
+    /// What does not add up, J.
+    pub residual: f64,
+}
+
+/// Stick-slip of a signal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct StickSlipReport {
+    /// The column.
+    pub signal: String,
+    /// Largest less smallest value after the start of the analysis, divided by the scale.
+    pub amplitude: f64,
+    /// Mean time between rises through the middle, s.
+    pub period: Option<f64>,
+    /// Largest value over the scale.
+    pub max: f64,
+    /// Smallest value over the scale.
+    pub min: f64,
+    /// Whole cycles seen.
+    pub cycles: u64,
+    /// Whether the amplitude is at most the threshold.
+    pub stable: bool,
+}
+
+/// The report of a run (INTERFACE: `--json`).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Report {
+    /// Title of the scenario.
+    pub title: String,
+    /// Version of the program.
+    pub version: &'static str,
+    /// Integrator.
+    pub integrator: &'static str,
+    /// Time step, s.
+    pub step: f64,
+    /// Steps done.
+    pub steps: u64,
+    /// Time reached, s.
+    pub t_end: f64,
+    /// Time the run took, s.
+    pub seconds: f64,
+    /// Value of every column at the end.
+    #[serde(rename = "final")]
+    pub final_: Map<String, Value>,
+    /// Changes of mode, the first [`MOST_EVENTS`].
+    pub events: Vec<Event>,
+    /// How many there were.
+    pub events_total: u64,
+    /// What each element came to.
+    pub elements: Map<String, Value>,
+    /// The energy ledger.
+    pub energy: Option<EnergyReport>,
+    /// Stick-slip analysis, if asked for.
+    pub stick_slip: Option<StickSlipReport>,
+    /// Warnings.
+    pub warnings: Vec<String>,
+}
+
+/// A signal under analysis: its column, and its values over the scale with their times.
+struct Analysis {
+    spec: StickSlipSpec,
+    column: usize,
+    samples: Vec<(f64, f64)>,
+}
+
+/// Watches a run step by step.
+pub struct Reporter {
+    mode: Vec<Mode>,
+    /// Steps in stick and in slip.
+    steps_in: Vec<[u64; 2]>,
+    has_mode: Vec<bool>,
+    elements: Vec<ElementReport>,
+    sign: Vec<f64>,
+    events: Vec<Event>,
+    events_total: u64,
+    initial: (f64, f64),
+    stored: Vec<f64>,
+    analysis: Option<Analysis>,
+}
+
+impl Reporter {
+    /// Begins at the present state. `columns` must be all columns of the simulation.
+    pub fn new(simulation: &mut Simulation, columns: &Columns) -> Self {
+        simulation.observe();
+        let initial = simulation.energy();
+        let stored = simulation.stored();
+        let scenario = simulation.scenario();
+        let has_mode = |element: &ElementSpec| {
+            matches!(
+                element,
+                ElementSpec::Friction(_) | ElementSpec::Contact(_) | ElementSpec::Stop(_)
+            ) || element.friction().is_some()
+        };
+        let analysis = scenario.stick_slip.as_ref().and_then(|spec| {
+            let column = columns.names().iter().position(|name| *name == spec.signal)?;
+            Some(Analysis {
+                spec: spec.clone(),
+                column,
+                samples: Vec::new(),
+            })
+        });
+        let count = scenario.elements.len();
+        Reporter {
+            mode: simulation.observations()[..count]
+                .iter()
+                .map(|seen| seen.mode)
+                .collect(),
+            steps_in: vec![[0; 2]; count],
+            has_mode: scenario.elements.iter().map(|(_, element)| has_mode(element)).collect(),
+            elements: vec![ElementReport::default(); count],
+            sign: vec![0.0; count],
+            events: Vec::new(),
+            events_total: 0,
+            initial,
+            stored,
+            analysis,
+        }
+    }
+
+    /// Takes note of the step that just ended.
+    pub fn watch(&mut self, simulation: &Simulation, columns: &Columns) {
+        let time = simulation.time();
+        for (i, seen) in simulation.observations()[..self.elements.len()].iter().enumerate() {
+            let element = &mut self.elements[i];
+            let force = seen.force.iter().map(|f| f * f).sum::<f64>().sqrt();
+            element.max_force = element.max_force.max(force * simulation.built().first_ratio[i].abs());
+            if seen.force[0] != 0.0 {
+                let sign = seen.force[0].signum();
+                if self.sign[i] == -sign {
+                    element.sign_changes += 1;
+                }
+                self.sign[i] = sign;
+            }
+            if !self.has_mode[i] {
+                continue;
+            }
+            match seen.mode {
+                Mode::Stick => self.steps_in[i][0] += 1,
+                Mode::Slip => self.steps_in[i][1] += 1,
+                Mode::Open => (),
+            }
+            if seen.mode != self.mode[i] {
+                *element.transitions.get_or_insert(0) += 1;
+                self.events_total += 1;
+                if self.events.len() < MOST_EVENTS {
+                    self.events.push(Event {
+                        t: time,
+                        element: simulation.scenario().elements[i].0.clone(),
+                        from: self.mode[i].word(),
+                        to: seen.mode.word(),
+                    });
+                }
+                self.mode[i] = seen.mode;
+            }
+        }
+        if let Some(Analysis { spec, column, samples }) = &mut self.analysis
+            && time >= spec.from
+        {
+            samples.push((time, columns.value(simulation, *column) / spec.scale));
+        }
+    }
+
+    /// Closes the report.
+    pub fn finish(mut self, simulation: &mut Simulation, columns: &Columns, seconds: f64) -> Report {
+        let (mechanical, elastic) = simulation.energy();
+        let stored = simulation.stored();
+        let work = simulation.work().clone();
+        let network = &simulation.built().network;
+        let mut dissipated_all = 0.0;
+        for (i, (delivered, own)) in work.delivered.iter().zip(&work.own).enumerate() {
+            if network.sources.contains(&i) {
+                continue;
+            }
+            let dissipated = -delivered - (stored[i] - self.stored[i]) + own;
+            dissipated_all += dissipated;
+            if let Some(element) = self.elements.get_mut(i) {
+                element.dissipated = dissipated;
+            }
+        }
+        let closes = simulation.method().implicit() && network.ledger_closes();
+        let initial = self.initial.0 + self.initial.1;
+        let final_ = mechanical + elastic;
+        let energy = EnergyReport {
+            initial,
+            final_,
+            input: work.input,
+            dissipated: dissipated_all,
+            stored: elastic,
+            numerical: closes.then(|| work.kinetic - work.own.iter().sum::<f64>()),
+            residual: initial + work.input - dissipated_all - final_,
+        };
+        let scenario = simulation.scenario();
+        let step = simulation.built().network.step;
+        let mut elements = Map::new();
+        for (i, (name, _)) in scenario.elements.iter().enumerate() {
+            if self.has_mode[i] {
+                let element = &mut self.elements[i];
+                let [stick, slip] = self.steps_in[i].map(|steps| steps as f64 * step);
+                (element.stick_time, element.slip_time) = (Some(stick), Some(slip));
+                element.transitions.get_or_insert(0);
+            }
+            let value = serde_json::to_value(&self.elements[i]).unwrap_or(Value::Null);
+            elements.insert(name.clone(), value);
+        }
+        let mut row = Vec::new();
+        columns.read(simulation, &mut row);
+        let final_row = columns
+            .names()
+            .iter()
+            .cloned()
+            .zip(row.into_iter().map(Value::from))
+            .collect();
+        let mut warnings: Vec<String> = simulation
+            .built()
+            .warnings
+            .iter()
+            .map(|warning| warning.message.clone())
+            .collect();
+        if simulation.worst_residual() > 1e-12 {
+            warnings.push(format!(
+                "a coupled friction solve ended with a residual of {:.1e} of the force scale",
+                simulation.worst_residual()
+            ));
+        }
+        Report {
+            title: scenario.title.clone(),
+            version: env!("CARGO_PKG_VERSION"),
+            integrator: simulation.method().row().name,
+            step: simulation.built().network.step,
+            steps: simulation.steps_done(),
+            t_end: simulation.time(),
+            seconds,
+            final_: final_row,
+            events: self.events,
+            events_total: self.events_total,
+            elements,
+            energy: Some(energy),
+            stick_slip: self
+                .analysis
+                .and_then(|analysis| stick_slip(&analysis.spec, &analysis.samples)),
+            warnings,
+        }
+    }
+}
+
+/// Amplitude, period and cycles of sampled values.
+fn stick_slip(spec: &StickSlipSpec, samples: &[(f64, f64)]) -> Option<StickSlipReport> {
+    let max = samples.iter().map(|s| s.1).reduce(f64::max)?;
+    let min = samples.iter().map(|s| s.1).reduce(f64::min)?;
+    let middle = 0.5 * (max + min);
+    // Rises through the middle, each counted once the signal has come from the lower quarter, so noise does not count.
+    let low = min + 0.25 * (max - min);
+    let mut armed = false;
+    let mut rises = Vec::new();
+    for &(t, value) in samples {
+        if value < low {
+            armed = true;
+        } else if armed && value >= middle && max > min {
+            rises.push(t);
+            armed = false;
+        }
+    }
+    let period = match rises.as_slice() {
+        [first, .., last] => Some((last - first) / (rises.len() - 1) as f64),
+        _ => None,
+    };
+    Some(StickSlipReport {
+        signal: spec.signal.clone(),
+        amplitude: max - min,
+        period,
+        max,
+        min,
+        cycles: rises.len().saturating_sub(1) as u64,
+        stable: max - min <= spec.threshold,
+    })
+}

@@ -1,0 +1,289 @@
+//! A run from its start to its end: rows to a sink, a report at the end, word of progress, and a way to stop.
+//!
+//! ```
+//! use stickslip::run::{Ended, Options, recorded_columns, run};
+//! use stickslip::{Simulation, scenario::Scenario};
+//!
+//! let text = r#"
+//! [simulation]
+//! duration = "1 s"
+//! step = "0.1 s"
+//! integrator = "implicit-euler"
+//! [bodies.block]
+//! kind = "mass"
+//! mass = "1 kg"
+//! velocity = "1 m/s"
+//! [elements.floor]
+//! kind = "friction"
+//! between = ["block", "ground"]
+//! law = "implicit"
+//! kinetic = "2 N"
+//! "#;
+//! let mut simulation = Simulation::new(Scenario::parse(text, "block.toml", &[])?)?;
+//! let columns = recorded_columns(&simulation)?;
+//! let mut times = Vec::new();
+//! let mut keep = |row: &[f64]| {
+//!     times.push(row[0]);
+//!     Ok(())
+//! };
+//! let options = Options { every: 4, ..Options::default() };
+//! let outcome = run(&mut simulation, Some((&columns, &mut keep)), options)?;
+//! assert_eq!(outcome.ended, Ended::Complete);
+//! assert_eq!(times, [0.0, 0.4, 0.8, 1.0]); // the first and the last row are always there
+//! assert_eq!(outcome.report.final_["block.velocity"], 0.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+use crate::report::{Report, Reporter};
+use crate::scenario::diagnostic::nearest;
+use crate::scenario::{Diagnostic, ScenarioError};
+use crate::simulation::{RunError, Simulation};
+use crate::trace::Columns;
+use std::io;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+/// How a run is driven.
+#[derive(Default)]
+pub struct Options<'a> {
+    /// A row every so many steps (0 counts as 1); the first and the last row are always among them.
+    pub every: u64,
+    /// The run ends after the present step once this is true.
+    pub stop: Option<&'a AtomicBool>,
+    /// Told the number of steps done, now and then.
+    pub progress: Option<&'a mut dyn FnMut(u64)>,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Ended {
+    /// All steps were done.
+    Complete,
+    /// It was told to stop.
+    Stopped,
+    /// It could not go on.
+    Failed(RunError),
+}
+
+/// What came of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The report up to where the run ended.
+    pub report: Report,
+    /// Why it ended.
+    pub ended: Ended,
+}
+
+/// Takes rows: one number per column.
+pub type Sink<'a> = dyn FnMut(&[f64]) -> io::Result<()> + 'a;
+
+/// Steps between two words of progress.
+const PULSE: u64 = 1024;
+
+/// The columns to record: those of `[output] columns`, or all.
+///
+/// # Errors
+/// If `[output]` or `[analysis]` names a column that the scenario does not have.
+pub fn recorded_columns(simulation: &Simulation) -> Result<Columns, ScenarioError> {
+    let scenario = simulation.scenario();
+    let mut columns = Columns::new(simulation);
+    let unknown = |path: &str, name: &str| -> Diagnostic {
+        let names = || columns.names().iter().map(String::as_str);
+        let help = match nearest(name, names()) {
+            Some(near) => format!("did you mean \"{near}\"? The columns are {}", list(names())),
+            None => format!("the columns are {}", list(names())),
+        };
+        scenario
+            .diagnostic(path, format!("there is no column \"{name}\""))
+            .help(help)
+    };
+    let mut findings = Vec::new();
+    for (i, name) in scenario.columns.iter().flatten().enumerate() {
+        if !columns.names().contains(name) {
+            findings.push(unknown(&format!("output.columns.{i}"), name));
+        }
+    }
+    if let Some(spec) = &scenario.stick_slip
+        && !columns.names().contains(&spec.signal)
+    {
+        findings.push(unknown("analysis.stick_slip.signal", &spec.signal));
+    }
+    if !findings.is_empty() {
+        return Err(scenario.error(findings));
+    }
+    if let Some(names) = &scenario.columns {
+        // Every name was found above.
+        let _ = columns.select(names);
+    }
+    Ok(columns)
+}
+
+fn list<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    names.collect::<Vec<_>>().join(", ")
+}
+
+/// Runs a simulation from where it is to its end. Without `rows` nothing is stored.
+///
+/// A run that fails or is stopped still has its report, and its last good row is written.
+///
+/// # Errors
+/// Only those of the sink.
+pub fn run(
+    simulation: &mut Simulation,
+    rows: Option<(&Columns, &mut Sink<'_>)>,
+    mut options: Options<'_>,
+) -> io::Result<Outcome> {
+    let all = Columns::new(simulation);
+    let mut reporter = Reporter::new(simulation, &all);
+    let steps = simulation.built().steps;
+    let every = options.every.max(1);
+    let mut recorder = rows.map(|(columns, sink)| Recorder {
+        columns,
+        sink,
+        row: Vec::new(),
+        written: false,
+    });
+    if let Some(recorder) = &mut recorder {
+        recorder.take(simulation, true)?;
+    }
+    let mut ended = Ended::Complete;
+    let start = Instant::now();
+    while simulation.steps_done() < steps {
+        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            ended = Ended::Stopped;
+            break;
+        }
+        if let Err(error) = simulation.advance_observed(1) {
+            ended = Ended::Failed(error);
+            break;
+        }
+        // Forces of a row are those at its own state, not those of the last stage; gaps are those at its end.
+        simulation.observe();
+        reporter.watch(simulation, &all);
+        let done = simulation.steps_done();
+        if let Some(recorder) = &mut recorder {
+            recorder.take(simulation, done.is_multiple_of(every))?;
+        }
+        if done.is_multiple_of(PULSE)
+            && let Some(progress) = &mut options.progress
+        {
+            progress(done);
+        }
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    if let Some(recorder) = &mut recorder {
+        recorder.finish()?;
+    }
+    let mut report = reporter.finish(simulation, &all, seconds);
+    match &ended {
+        Ended::Complete => (),
+        Ended::Stopped => report.warnings.push(format!("stopped at t = {} s", report.t_end)),
+        Ended::Failed(error) => report.warnings.push(error.to_string()),
+    }
+    Ok(Outcome { report, ended })
+}
+
+/// The row now, and whether it is already in the sink: the last one is written whatever its number.
+struct Recorder<'a> {
+    columns: &'a Columns,
+    sink: &'a mut Sink<'a>,
+    row: Vec<f64>,
+    written: bool,
+}
+
+impl Recorder<'_> {
+    fn take(&mut self, simulation: &Simulation, due: bool) -> io::Result<()> {
+        self.columns.read(simulation, &mut self.row);
+        self.written = due;
+        if due { (self.sink)(&self.row) } else { Ok(()) }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.written { Ok(()) } else { (self.sink)(&self.row) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    const BLOCK: &str =
+        "[simulation]\nduration = 1\nstep = 0.1\nintegrator = \"rk4\"\n[bodies.block]\nkind = \"mass\"\nmass = 1\n";
+
+    fn simulation(text: &str) -> Simulation {
+        Simulation::new(Scenario::parse(text, "test.toml", &[]).unwrap()).unwrap()
+    }
+
+    fn times(simulation: &mut Simulation, every: u64) -> (Vec<f64>, Ended) {
+        let columns = recorded_columns(simulation).unwrap();
+        let mut times = Vec::new();
+        let mut keep = |row: &[f64]| {
+            times.push(row[0]);
+            Ok(())
+        };
+        let options = Options {
+            every,
+            ..Options::default()
+        };
+        let outcome = run(simulation, Some((&columns, &mut keep)), options).unwrap();
+        (times, outcome.ended)
+    }
+
+    #[test]
+    fn first_and_last_rows_are_always_written_once() {
+        for (every, expected) in [
+            (0, vec![0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0]),
+            (3, vec![0.0, 0.3, 0.6, 0.9, 1.0]),
+            (5, vec![0.0, 0.5, 1.0]),
+            (1000, vec![0.0, 1.0]),
+        ] {
+            assert_eq!(times(&mut simulation(BLOCK), every).0, expected, "every {every}");
+        }
+    }
+
+    #[test]
+    fn a_run_that_diverges_keeps_its_last_good_row() {
+        // An undamped spring with omega*T = 1e60 overflows within a few steps.
+        let text = format!(
+            "{BLOCK}position = 1\n[elements.s]\nkind = \"spring\"\nbetween = [\"block\", \"ground\"]\nstiffness = 1e120\n"
+        );
+        let (times, ended) = times(&mut simulation(&text), 1000);
+        let Ended::Failed(RunError::Diverged { time, .. }) = ended else {
+            panic!("{ended:?}")
+        };
+        assert_eq!(times, [0.0, time]);
+    }
+
+    #[test]
+    fn a_stop_flag_ends_the_run() {
+        let mut simulation = simulation(BLOCK);
+        let stop = AtomicBool::new(true);
+        let options = Options {
+            stop: Some(&stop),
+            ..Options::default()
+        };
+        let outcome = run(&mut simulation, None, options).unwrap();
+        assert_eq!(outcome.ended, Ended::Stopped);
+        assert_eq!(outcome.report.steps, 0);
+    }
+
+    #[test]
+    fn an_error_of_the_sink_comes_back() {
+        let mut simulation = simulation(BLOCK);
+        let columns = recorded_columns(&simulation).unwrap();
+        let mut full = |_: &[f64]| Err(io::Error::from(io::ErrorKind::StorageFull));
+        let error = run(&mut simulation, Some((&columns, &mut full)), Options::default()).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::StorageFull);
+    }
+
+    #[test]
+    fn unknown_columns_are_refused_with_the_nearest() {
+        let text = format!("{BLOCK}[output]\ncolumns = [\"t\", \"block.speed\", \"block.positon\"]\n");
+        let error = recorded_columns(&simulation(&text)).unwrap_err().to_string();
+        assert!(
+            error.contains("block.speed") && error.contains("did you mean \"block.position\""),
+            "{error}"
+        );
+    }
+}

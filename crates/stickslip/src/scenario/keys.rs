@@ -1,0 +1,573 @@
+//! The one table of every key a scenario may hold. The reader refuses what is not here, and the JSON schema is
+//! written from here, so the two cannot disagree.
+
+use super::spec::INTEGRATORS;
+
+/// What may be written for a key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Form {
+    /// Any text.
+    Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
+    /// true or false.
+    Flag,
+    /// A number or a string with a unit.
+    Number,
+    /// A list of numbers, shortest and longest.
+    Vector(usize, usize),
+    /// A number, or a list of at most three.
+    NumberOrVector,
+    /// Two points.
+    Points,
+    /// A function of time.
+    Profile,
+    /// A function of time, or a list with one per axis.
+    VectorProfile,
+    /// A list of texts, shortest and longest.
+    Texts(usize, usize),
+    /// A table with these keys.
+    Table(&'static Keys),
+    /// A list of tables with these keys.
+    Tables(&'static Keys),
+    /// Tables with names of the user's, each of one of these kinds.
+    Kinds(&'static [(&'static str, &'static Keys)]),
+    /// A profile or `{ element = "name" }`.
+    NormalForce,
+    /// A parameter of a law: number, list of numbers, word or flag.
+    Parameter,
+    /// A known table that this version does not run.
+    Unavailable,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Key {
+    pub name: &'static str,
+    pub form: Form,
+    pub doc: &'static str,
+    /// The right side of an example line.
+    pub example: &'static str,
+    pub required: bool,
+}
+
+impl Key {
+    const fn required(mut self) -> Self {
+        self.required = true;
+        self
+    }
+}
+
+const fn key(name: &'static str, form: Form, example: &'static str, doc: &'static str) -> Key {
+    Key {
+        name,
+        form,
+        doc,
+        example,
+        required: false,
+    }
+}
+
+/// The keys of one kind of table.
+#[derive(Debug)]
+pub(crate) struct Keys {
+    /// Name in the schema.
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub groups: &'static [&'static [Key]],
+    /// Keys that are not listed are kept as parameters of a law, which has the last word.
+    pub law: bool,
+}
+
+impl Keys {
+    pub fn iter(&self) -> impl Iterator<Item = &'static Key> + use<> {
+        self.groups.iter().flat_map(|group| group.iter())
+    }
+
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.iter().map(|key| key.name)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&'static Key> {
+        self.iter().find(|key| key.name == name)
+    }
+}
+
+const fn keys(name: &'static str, groups: &'static [&'static [Key]], doc: &'static str) -> Keys {
+    Keys {
+        name,
+        doc,
+        groups,
+        law: false,
+    }
+}
+
+use Form::*;
+
+/// The whole file.
+#[rustfmt::skip]
+pub(crate) static ROOT: Keys = keys(
+    "scenario",
+    &[&[
+        key("title", Text, "\"Block on a floor\"", "what the scenario shows"),
+        key("simulation", Table(&SIMULATION), "", "time and method").required(),
+        key("bodies", Kinds(BODIES), "", "what moves: `[bodies.NAME]`").required(),
+        key("elements", Kinds(ELEMENTS), "", "what acts between bodies: `[elements.NAME]`"),
+        key("output", Table(&OUTPUT), "", "what is written"),
+        key("analysis", Table(&ANALYSIS), "", "what is measured"),
+        key("inclusion", Unavailable, "", "equations with set-valued maps"),
+        key("chain", Unavailable, "", "many equal blocks"),
+        key("map", Unavailable, "", "settings of a stability map"),
+    ]],
+    "A stickslip scenario. A plain number is in SI units; a string such as \"10 N/mm\" carries its unit.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SIMULATION: Keys = keys(
+    "simulation",
+    &[&[
+        key("duration", Number, "\"4 s\"", "simulated time, s").required(),
+        key("step", Number, "\"1 ms\"", "time step, s; the output interval of `adaptive` and `stiff`").required(),
+        key("integrator", Word(INTEGRATORS), "\"implicit-euler\"", "method that moves the system one step").required(),
+        key("gravity", Vector(2, 3), "[0, 0, -9.81]", "gravity in world axes, m/s^2; default none; two components are x and y"),
+        key("relative_tolerance", Number, "1e-6", "of `adaptive` and `stiff`, default 1e-6"),
+        key("absolute_tolerance", Number, "1e-9", "of `adaptive` and `stiff`"),
+        key("max_step", Number, "\"1 ms\"", "longest internal step of `adaptive` and `stiff`, s"),
+        key("min_step", Number, "\"1 ns\"", "shortest internal step of `adaptive` and `stiff`, s"),
+        key("newmark", Table(&NEWMARK), "{ beta = 0.25, gamma = 0.5 }", "parameters of `newmark`"),
+    ]],
+    "Time and method.",
+);
+
+#[rustfmt::skip]
+pub(crate) static NEWMARK: Keys = keys(
+    "newmark",
+    &[&[
+        key("beta", Number, "0.25", "weight of the new acceleration in the position, default 0.25"),
+        key("gamma", Number, "0.5", "weight of the new acceleration in the velocity, default 0.5"),
+    ]],
+    "Parameters of the Newmark method.",
+);
+
+/// Kinds of bodies.
+#[rustfmt::skip]
+pub(crate) static BODIES: &[(&str, &Keys)] = &[
+    ("mass", &MASS),
+    ("inertia", &INERTIA),
+    ("driver", &DRIVER),
+    ("rigid-body", &RIGID_BODY),
+    ("linkage", &LINKAGE),
+];
+
+#[rustfmt::skip]
+const KIND_OF_BODY: Key = key(
+    "kind",
+    Word(&["mass", "inertia", "driver", "rigid-body", "linkage"]),
+    "\"mass\"",
+    "what kind of body it is",
+)
+.required();
+
+#[rustfmt::skip]
+pub(crate) static MASS: Keys = keys(
+    "mass",
+    &[&[
+        KIND_OF_BODY,
+        key("mass", Number, "\"1 kg\"", "mass, kg").required(),
+        key("position", NumberOrVector, "0", "initial position, m; a list of 2 or 3 makes it 2-D or 3-D; default 0"),
+        key("velocity", NumberOrVector, "0", "initial velocity, m/s, default 0"),
+        key("axis", Vector(2, 3), "[1, 0, 0]", "direction of a 1-D mass in the world; with it the mass feels gravity"),
+        key("force", VectorProfile, "\"2*sin(t)\"", "applied force, N"),
+    ]],
+    "A point mass in 1, 2 or 3 dimensions.",
+);
+
+#[rustfmt::skip]
+pub(crate) static INERTIA: Keys = keys(
+    "inertia",
+    &[&[
+        KIND_OF_BODY,
+        key("inertia", Number, "\"0.01 kg m^2\"", "moment of inertia, kg m^2").required(),
+        key("position", Number, "\"0 deg\"", "initial angle, rad, default 0"),
+        key("velocity", Number, "\"10 rpm\"", "initial angular velocity, rad/s, default 0"),
+        key("torque", Profile, "\"0.1*t\"", "applied torque, N m"),
+    ]],
+    "A rotating inertia.",
+);
+
+#[rustfmt::skip]
+pub(crate) static DRIVER: Keys = keys(
+    "driver",
+    &[&[
+        KIND_OF_BODY,
+        key("position", VectorProfile, "\"0.01*sin(t)\"", "prescribed position, m or rad; either this or `velocity`"),
+        key("velocity", VectorProfile, "\"10 mm/s\"", "prescribed velocity, m/s or rad/s; either this or `position`"),
+        key("start", NumberOrVector, "0", "initial position of a driver given by `velocity`, default 0"),
+    ]],
+    "A point or a shaft with prescribed motion.",
+);
+
+#[rustfmt::skip]
+pub(crate) static RIGID_BODY: Keys = keys(
+    "rigid-body",
+    &[&[
+        KIND_OF_BODY,
+        key("mass", Number, "\"1 kg\"", "mass, kg").required(),
+        key("shape", Table(&SHAPE), "{ sphere = \"0.1 m\" }", "sphere, box or point"),
+        key("inertia", Vector(3, 6), "[0.1, 0.1, 0.1]", "xx, yy, zz (and xy, xz, yz) about the centre of mass, kg m^2; default from the shape"),
+        key("position", Vector(3, 3), "[0, 0, 0]", "initial position of the centre of mass, m"),
+        key("rotation", Vector(4, 4), "[1, 0, 0, 0]", "initial rotation as a quaternion w, x, y, z"),
+        key("velocity", Vector(3, 3), "[0, 0, 0]", "initial velocity, m/s"),
+        key("angular_velocity", Vector(3, 3), "[0, 0, 0]", "initial angular velocity in world axes, rad/s"),
+        key("force", VectorProfile, "[0, 0, \"sin(t)\"]", "applied force in world axes, N"),
+        key("torque", VectorProfile, "[0, 0, \"sin(t)\"]", "applied torque in world axes, N m"),
+    ]],
+    "A free rigid body in space.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SHAPE: Keys = keys(
+    "shape",
+    &[&[
+        key("sphere", Number, "\"0.1 m\"", "radius, m"),
+        key("box", Vector(3, 3), "[0.1, 0.2, 0.3]", "edge lengths, m"),
+        key("point", Flag, "true", "a point at the centre of mass"),
+    ]],
+    "Exactly one of sphere, box and point.",
+);
+
+#[rustfmt::skip]
+pub(crate) static LINKAGE: Keys = keys(
+    "linkage",
+    &[&[
+        KIND_OF_BODY,
+        key("links", Tables(&LINK), "[{ name = \"upper\", parent = \"ground\", joint = \"shoulder\", … }]", "the links, a parent before its children").required(),
+        key("floating", Flag, "false", "the root is free instead of jointed to the ground; default false"),
+    ]],
+    "A tree of links.",
+);
+
+#[rustfmt::skip]
+pub(crate) static LINK: Keys = keys(
+    "link",
+    &[&[
+        key("name", Text, "\"upper\"", "name of the link").required(),
+        key("parent", Text, "\"ground\"", "the link that carries it, or \"ground\"").required(),
+        key("joint", Text, "\"shoulder\"", "name of the joint; default the link's name followed by `_joint`"),
+        key("type", Word(JOINT_TYPES), "\"revolute\"", "type of the joint; the root of a floating linkage needs none"),
+        key("axis", Vector(3, 3), "[0, 0, 1]", "joint axis; required for revolute and prismatic"),
+        key("origin", Vector(3, 3), "[0.3, 0, 0]", "joint origin in the axes of the parent, m; default 0"),
+        key("rotation", Vector(4, 4), "[1, 0, 0, 0]", "rotation against the parent at joint position 0, quaternion w, x, y, z"),
+        key("mass", Number, "\"0.5 kg\"", "mass, kg").required(),
+        key("com", Vector(3, 3), "[0.15, 0, 0]", "centre of mass in link axes, m; default 0"),
+        key("inertia", Vector(3, 6), "[0, 0.00375, 0.00375]", "xx, yy, zz (and xy, xz, yz) about the centre of mass, kg m^2; default from the shape"),
+        key("position", Number, "0", "initial joint position, rad or m; default 0"),
+        key("velocity", Number, "0", "initial joint velocity, rad/s or m/s; default 0"),
+        key("limits", Vector(2, 2), "[-1.5, 1.5]", "lowest and highest joint position, rad or m"),
+        key("shape", Table(&SHAPE), "{ sphere = \"0.1 m\" }", "sphere, box or point"),
+    ]],
+    "One link and the joint that carries it.",
+);
+
+/// Types of joints.
+#[rustfmt::skip]
+pub(crate) const JOINT_TYPES: &[&str] = &["revolute", "prismatic", "spherical", "fixed"];
+
+/// Kinds of elements.
+#[rustfmt::skip]
+pub(crate) static ELEMENTS: &[(&str, &Keys)] = &[
+    ("spring", &SPRING),
+    ("friction", &FRICTION),
+    ("contact", &CONTACT),
+    ("stop", &STOP),
+    ("joint", &JOINT),
+    ("actuator", &ACTUATOR),
+    ("gear", &GEAR),
+];
+
+#[rustfmt::skip]
+const KIND_OF_ELEMENT: Key = key(
+    "kind",
+    Word(&["spring", "friction", "contact", "stop", "joint", "actuator", "gear"]),
+    "\"spring\"",
+    "what kind of element it is",
+)
+.required();
+#[rustfmt::skip]
+const BETWEEN: Key = key("between", Texts(2, 2), "[\"block\", \"ground\"]", "the two bodies it acts between");
+#[rustfmt::skip]
+const ON: Key = key("on", Text, "\"arm.shoulder\"", "the joint (or the body, against the ground) it acts on");
+#[rustfmt::skip]
+const RATIO: Key = key("ratio", Vector(2, 2), "[\"50 mm\", 1]", "relative motion r1*q1 - r2*q2: pulley radius, screw lead, gear teeth");
+#[rustfmt::skip]
+const NORMAL_KEY: Key = key("normal", Table(&NORMAL), "{ law = \"rigid\" }", "law of the normal force");
+#[rustfmt::skip]
+const FRICTION_KEY: Key = key("friction", Table(&FRICTION_LAW), "{ law = \"proxy\", mu = 0.1 }", "friction");
+#[rustfmt::skip]
+const LAW: Key = key("law", Text, "\"implicit\"", "name of the law; `stickslip laws` lists them").required();
+
+#[rustfmt::skip]
+pub(crate) static SPRING: Keys = keys(
+    "spring",
+    &[&[
+        KIND_OF_ELEMENT,
+        BETWEEN,
+        ON,
+        key("stiffness", Number, "\"90 N/m\"", "N/m, or N m/rad between turning bodies").required(),
+        key("damping", Number, "0", "N s/m, or N m s/rad; default 0"),
+        key("length", Number, "0", "natural length, m or rad; default 0"),
+        key("preload", Number, "\"1 N\"", "preload, N or N m, in place of a length"),
+        key("at", Points, "[[0, 0, 0], [0, 0, 0]]", "attachment points in the axes of each body, m"),
+        RATIO,
+        key("implicit", Flag, "true", "taken implicitly; default chosen from step and masses"),
+    ]],
+    "Spring and damper.",
+);
+
+/// The steady curve and what is common to all friction laws.
+#[rustfmt::skip]
+const CURVE: &[Key] = &[
+    LAW,
+    key("kinetic", Number, "\"10 N\"", "kinetic friction, N or N m"),
+    key("static", Number, "\"12 N\"", "holding limit, N or N m; default = kinetic"),
+    key("mu", Number, "0.3", "kinetic coefficient, where the limit follows a normal force"),
+    key("mu_kinetic", Number, "0.3", "the same as `mu`"),
+    key("mu_static", Number, "0.4", "static coefficient; default = mu"),
+    key("viscous", Number, "0", "viscous friction, N s/m or N m s/rad; default 0"),
+    key("stribeck_velocity", Number, "\"1 mm/s\"", "velocity of the fall from static to kinetic, m/s or rad/s"),
+    key("stribeck_exponent", Number, "2", "exponent of that fall, default 2"),
+    key("table", Table(&CURVE_TABLE), "{ speed = [0, 1], force = [10, 8] }", "the steady curve as a table"),
+    key("normal_force", NormalForce, "\"100 N\"", "normal force, N: a profile or { element = \"NAME\" }"),
+    key("initial", Word(&["stick", "slip"]), "\"stick\"", "how it begins; default stick if the relative velocity is 0"),
+];
+
+/// Parameters of the laws. Units and defaults are the laws' own business.
+#[rustfmt::skip]
+const LAW_PARAMETERS: &[Key] = &[
+    key("solution", Parameter, "\"exact\"", "how `implicit` solves its step: exact or approximate"),
+    key("epsilon", Parameter, "1e-3", "velocity threshold, m/s"),
+    key("stiffness", Parameter, "1e5", "bristle stiffness, N/m; a list for `maxwell-slip`"),
+    key("damping", Parameter, "10", "bristle damping, N s/m"),
+    key("beta", Parameter, "5e-3", "relaxation time, s"),
+    key("breakaway", Parameter, "1e-5", "breakaway deflection, m"),
+    key("fraction", Parameter, "[0.5, 0.5]", "share of each element of `maxwell-slip`"),
+    key("a", Parameter, "0.01", "direct effect"),
+    key("b", Parameter, "0.015", "evolution effect"),
+    key("critical_distance", Parameter, "\"10 um\"", "m"),
+    key("reference_velocity", Parameter, "\"1 um/s\"", "m/s"),
+    key("evolution", Parameter, "\"aging\"", "evolution of the state"),
+    key("state", Parameter, "1", "initial state"),
+    key("tangential_stiffness", Parameter, "1e6", "N/m"),
+    key("kappa", Parameter, "\"10 1/mm\"", "1/m"),
+    key("kappa_exponent", Parameter, "1", "exponent"),
+    key("eta", Parameter, "0.1", "1/s"),
+    key("eta_exponent", Parameter, "1", "exponent"),
+    key("r", Parameter, "\"100 1/mm\"", "1/m"),
+    key("contact_time", Parameter, "\"1 ms\"", "s"),
+    key("update", Parameter, "\"exact-flow\"", "update rule"),
+    key("newton", Parameter, "\"safeguarded\"", "iteration"),
+];
+
+#[rustfmt::skip]
+pub(crate) static FRICTION: Keys = Keys {
+    name: "friction",
+    doc: "Dry friction.",
+    groups: &[&[KIND_OF_ELEMENT, BETWEEN, ON, RATIO], CURVE, LAW_PARAMETERS],
+    law: true,
+};
+
+#[rustfmt::skip]
+pub(crate) static FRICTION_LAW: Keys = Keys {
+    name: "friction-law",
+    doc: "Friction of a contact or a joint.",
+    groups: &[CURVE, LAW_PARAMETERS],
+    law: true,
+};
+
+#[rustfmt::skip]
+pub(crate) static CURVE_TABLE: Keys = keys(
+    "friction-table",
+    &[&[
+        key("speed", Vector(1, usize::MAX), "[0, 0.1, 1]", "increasing speeds, m/s or rad/s").required(),
+        key("force", Vector(1, usize::MAX), "[12, 10, 11]", "friction at these speeds, N or N m").required(),
+    ]],
+    "A steady friction curve.",
+);
+
+#[rustfmt::skip]
+pub(crate) static NORMAL_FORCE: Keys = keys(
+    "normal-force",
+    &[&[key("element", Text, "\"clamp\"", "the element whose compressive force is the normal force").required()]],
+    "A normal force taken from another element.",
+);
+
+#[rustfmt::skip]
+pub(crate) static NORMAL: Keys = Keys {
+    name: "normal-law",
+    doc: "Law of a normal force.",
+    groups: &[&[
+        LAW,
+        key("stiffness", Parameter, "1e7", "N/m"),
+        key("damping", Parameter, "10", "N s/m"),
+        key("restitution", Parameter, "0.5", "coefficient of restitution"),
+        key("alpha", Parameter, "0.005", "time constant of `relaxed`, s"),
+        key("beta", Parameter, "0.01", "time constant of `relaxed`, s"),
+        key("exponent", Parameter, "1.5", "exponent of `hunt-crossley`"),
+    ]],
+    law: true,
+};
+
+#[rustfmt::skip]
+pub(crate) static CONTACT: Keys = keys(
+    "contact",
+    &[&[
+        KIND_OF_ELEMENT,
+        BETWEEN,
+        key("surface", Table(&SURFACE), "{ plane = { normal = [0, 0, 1], offset = 0 } }", "surface of the second body; two spheres need none"),
+        NORMAL_KEY.required(),
+        FRICTION_KEY,
+    ]],
+    "Contact of a body with a surface.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SURFACE: Keys = keys(
+    "surface",
+    &[&[key("plane", Table(&PLANE), "{ normal = [0, 0, 1], offset = 0 }", "a plane").required()]],
+    "A surface.",
+);
+
+#[rustfmt::skip]
+pub(crate) static PLANE: Keys = keys(
+    "plane",
+    &[&[
+        key("normal", Vector(2, 3), "[0, 0, 1]", "direction out of the surface").required(),
+        key("offset", Number, "0", "distance from the origin along the normal, m; default 0"),
+    ]],
+    "A plane.",
+);
+
+#[rustfmt::skip]
+pub(crate) static STOP: Keys = keys(
+    "stop",
+    &[&[
+        KIND_OF_ELEMENT,
+        BETWEEN,
+        ON,
+        key("lower", Number, "\"-10 mm\"", "lowest relative position, m or rad"),
+        key("upper", Number, "\"10 mm\"", "highest relative position, m or rad"),
+        NORMAL_KEY,
+        RATIO,
+    ]],
+    "End stops.",
+);
+
+#[rustfmt::skip]
+pub(crate) static JOINT: Keys = keys(
+    "joint",
+    &[&[
+        KIND_OF_ELEMENT,
+        BETWEEN,
+        key("type", Word(JOINT_TYPES), "\"revolute\"", "type of the joint").required(),
+        key("at", Points, "[[0, 0, 0], [0, 0, 0]]", "joint point in the axes of each body, m"),
+        key("axis", Vector(3, 3), "[0, 0, 1]", "joint axis, in the axes of each body; required for revolute and prismatic"),
+        key("second_axis", Vector(3, 3), "[0, 0, 1]", "the axis in the axes of the second body, where its numbers differ"),
+        key("stiffness", Number, "\"1e6 N/m\"", "N/m; default from masses and step"),
+        key("damping", Number, "\"1e3 N s/m\"", "N s/m; default from masses and step"),
+        key("rotational_stiffness", Number, "1e4", "N m/rad; default from inertias and step"),
+        key("rotational_damping", Number, "10", "N m s/rad; default from inertias and step"),
+        FRICTION_KEY,
+        key("torque", Profile, "\"0.1*t\"", "torque about the axis on the first body, the reaction on the second, N m"),
+    ]],
+    "Penalty joint of two rigid bodies.",
+);
+
+#[rustfmt::skip]
+pub(crate) static ACTUATOR: Keys = keys(
+    "actuator",
+    &[&[
+        KIND_OF_ELEMENT,
+        BETWEEN,
+        ON,
+        key("value", VectorProfile, "\"0.3*t\"", "force or torque on the first body or the joint, N or N m").required(),
+        RATIO,
+    ]],
+    "Prescribed force or torque.",
+);
+
+#[rustfmt::skip]
+pub(crate) static GEAR: Keys = keys(
+    "gear",
+    &[&[
+        KIND_OF_ELEMENT,
+        BETWEEN,
+        ON,
+        Key { name: "ratio", example: "[1, 3]", ..RATIO }.required(),
+        key("stiffness", Number, "1e6", "stiffness of the coupling; default from masses and step"),
+        key("damping", Number, "10", "damping of the coupling; default from masses and step"),
+    ]],
+    "Stiff coupling that keeps r1*q1 - r2*q2 near 0.",
+);
+
+#[rustfmt::skip]
+pub(crate) static OUTPUT: Keys = keys(
+    "output",
+    &[&[key("columns", Texts(1, usize::MAX), "[\"t\", \"block.position\"]", "columns of the trace; default all")]],
+    "What is written.",
+);
+
+#[rustfmt::skip]
+pub(crate) static ANALYSIS: Keys = keys(
+    "analysis",
+    &[&[key("stick_slip", Table(&STICK_SLIP), "{ signal = \"floor.force\", from = \"1 s\" }", "amplitude and period of a stick-slip cycle")]],
+    "What is measured.",
+);
+
+#[rustfmt::skip]
+pub(crate) static STICK_SLIP: Keys = keys(
+    "stick-slip",
+    &[&[
+        key("signal", Text, "\"floor.force\"", "a column of the trace").required(),
+        key("scale", Number, "100", "the signal is divided by it; default 1"),
+        key("from", Number, "\"8000 s\"", "start of the analysis, s; default 0"),
+        key("threshold", Number, "0.01", "largest amplitude called stable; default 0.01"),
+    ]],
+    "Measures of a stick-slip cycle.",
+);
+
+#[rustfmt::skip]
+pub(crate) static EXPRESSION_PROFILE: Keys = keys(
+    "expression-profile",
+    &[&[
+        key("expr", Text, "\"2*min(t,2)\"", "expression in t").required(),
+        key("unit", Text, "\"mm\"", "unit of its value; default SI"),
+    ]],
+    "A function of time as an expression.",
+);
+
+#[rustfmt::skip]
+pub(crate) static TABLE_PROFILE: Keys = keys(
+    "table-profile",
+    &[&[
+        key("times", Vector(1, usize::MAX), "[0, 1, 2]", "increasing times, s").required(),
+        key("values", Vector(1, usize::MAX), "[0, 5, 0]", "values at these times").required(),
+        key("unit", Text, "\"mm\"", "unit of the values; default SI"),
+        key("interpolation", Word(&["linear", "step"]), "\"linear\"", "between the points; default linear"),
+        key("after", Word(&["hold", "repeat", "zero"]), "\"hold\"", "after the last time; default hold"),
+    ]],
+    "A function of time as a table.",
+);
+
+#[rustfmt::skip]
+pub(crate) static CSV_PROFILE: Keys = keys(
+    "csv-profile",
+    &[&[
+        key("csv", Text, "\"force.csv\"", "file, relative to the scenario").required(),
+        key("column", Text, "\"force\"", "column of the values").required(),
+        key("time", Text, "\"t\"", "column of the times; default t"),
+        key("unit", Text, "\"mm\"", "unit of the values; default SI"),
+        key("interpolation", Word(&["linear", "step"]), "\"linear\"", "between the points; default linear"),
+        key("after", Word(&["hold", "repeat", "zero"]), "\"hold\"", "after the last time; default hold"),
+    ]],
+    "A function of time from a CSV file.",
+);

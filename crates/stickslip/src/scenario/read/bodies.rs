@@ -1,0 +1,648 @@
+//! `[bodies.NAME]`.
+
+use super::*;
+use crate::profile::Profile;
+
+/// A body as far as it could be read.
+pub(super) struct Body {
+    pub name: String,
+    pub spec: Option<BodySpec>,
+}
+
+impl Reader {
+    pub(super) fn bodies(&mut self, root: &Section<'_>, other_model: bool) -> Vec<Body> {
+        let mut bodies = Vec::new();
+        let entry = if other_model {
+            root.get("bodies")
+        } else {
+            self.entry(root, "bodies")
+        };
+        let Some(entry) = entry else { return bodies };
+        let Value::Table(table) = &entry.node.value else {
+            self.wrong_type(&entry.node, "bodies", "a table of bodies, [bodies.NAME]", None);
+            return bodies;
+        };
+        if table.entries.is_empty() {
+            self.report(
+                entry.key_span,
+                "there is no body in `[bodies]`",
+                "add a table [bodies.block] with kind = \"mass\"",
+            );
+        }
+        self.spans.insert("bodies".to_string(), entry.key_span);
+        for entry in &table.entries {
+            self.check_name(&entry.key, entry.key_span, "body");
+            let spec = self
+                .named_section("bodies", entry, keys::BODIES)
+                .and_then(|(kind, section)| self.body(kind, &section));
+            bodies.push(Body {
+                name: entry.key.clone(),
+                spec,
+            });
+        }
+        bodies
+    }
+
+    /// A name becomes part of a column (`block.position`) and of a path (`arm.shoulder`).
+    pub(super) fn check_name(&mut self, name: &str, span: Span, what: &str) {
+        let plain = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
+        if name.is_empty() {
+            self.report(
+                span,
+                format!("a {what} has an empty name"),
+                "give it a name of letters, digits, `_` and `-`",
+            );
+        } else if name == "ground" {
+            self.report(
+                span,
+                format!("a {what} cannot be named `ground`"),
+                "`ground` is the fixed world and needs no table; choose another name",
+            );
+        } else if name == "t" {
+            self.report(
+                span,
+                format!("a {what} cannot be named `t`"),
+                "`t` is the time; choose another name",
+            );
+        } else if !name.chars().all(plain) {
+            self.report(
+                span,
+                format!(
+                    "the name `{}` has letters that names of a {what} cannot have",
+                    shorten(name)
+                ),
+                "use letters, digits, `_` and `-` only",
+            );
+        }
+    }
+
+    /// The table of a named thing and its kind.
+    pub(super) fn named_section<'t>(
+        &mut self,
+        group: &str,
+        entry: &'t Entry,
+        kinds: &'static [(&'static str, &'static Keys)],
+    ) -> Option<(&'static str, Section<'t>)> {
+        let path = format!("{group}.{}", entry.key);
+        self.spans.insert(path.clone(), entry.key_span);
+        let Value::Table(table) = &entry.node.value else {
+            self.wrong_type(&entry.node, &path, "a table", None);
+            return None;
+        };
+        let words: Vec<&str> = kinds.iter().map(|(kind, _)| *kind).collect();
+        let Some(kind) = table.get("kind") else {
+            let meant = nearest("kind", table.keys());
+            let help = match meant {
+                Some(key) => format!("did you mean `kind` where `{key}` stands?"),
+                None => format!(
+                    "add, for example: kind = \"{}\" (or {})",
+                    words[0],
+                    list_words(words[1..].iter().copied())
+                ),
+            };
+            self.report(entry.key_span, format!("`{path}` has no `kind`"), help);
+            return None;
+        };
+        let Value::Text(text) = &kind.node.value else {
+            self.wrong_type(&kind.node, &format!("{path}.kind"), "a string", None);
+            return None;
+        };
+        let Some((kind, keys)) = kinds.iter().find(|(kind, _)| kind == text) else {
+            self.unknown_word(kind.node.span, "kind", text, &words);
+            return None;
+        };
+        Some((kind, self.section(&path, table, entry.key_span, keys)))
+    }
+
+    fn body(&mut self, kind: &str, section: &Section<'_>) -> Option<BodySpec> {
+        match kind {
+            "mass" => self.mass(section).map(BodySpec::Mass),
+            "inertia" => self.inertia(section).map(BodySpec::Inertia),
+            "driver" => self.driver(section).map(BodySpec::Driver),
+            "rigid-body" => self.rigid_body(section).map(BodySpec::RigidBody),
+            _ => self.linkage(section).map(BodySpec::Linkage),
+        }
+    }
+
+    fn mass(&mut self, section: &Section<'_>) -> Option<MassSpec> {
+        let before = self.diagnostics.len();
+        let mass = self.number(section, "mass", &[Dimension::MASS], Sign::Positive);
+        let position = self.number_or_vector(section, "position", &[Dimension::LENGTH]);
+        let velocity = self.number_or_vector(section, "velocity", &[Dimension::VELOCITY]);
+        let axis = self.direction(section, "axis");
+        let force = self
+            .profiles(section, "force", &[Dimension::FORCE])
+            .map(|(force, _)| force);
+        if self.diagnostics.len() > before {
+            return None;
+        }
+        // Whatever is written as a vector says how many dimensions there are; the position first.
+        let force_count = force.as_ref().map(Vec::len);
+        let dimension = position
+            .as_ref()
+            .map(Vec::len)
+            .or(velocity.as_ref().map(Vec::len))
+            .or(force_count)
+            .unwrap_or(1);
+        for (key, count) in [("velocity", velocity.as_ref().map(Vec::len)), ("force", force_count)] {
+            if let Some(count) = count
+                && count != dimension
+            {
+                self.count_mismatch(section, key, count, dimension);
+            }
+        }
+        if dimension > 1 && axis.is_some() {
+            self.report_at(
+                section,
+                "axis",
+                format!(
+                    "`axis` is for 1-D masses, but `{}` has {dimension} dimensions",
+                    section.path
+                ),
+                "leave out `axis`: a 2-D or 3-D mass moves in world axes and feels gravity as it is",
+            );
+        }
+        (self.diagnostics.len() == before).then(|| MassSpec {
+            mass: mass.unwrap_or(1.0),
+            velocity: velocity.unwrap_or_else(|| vec![0.0; dimension]),
+            position: position.unwrap_or_else(|| vec![0.0; dimension]),
+            axis,
+            force: force.unwrap_or_default(),
+        })
+    }
+
+    fn count_mismatch(&mut self, section: &Section<'_>, key: &str, count: usize, dimension: usize) {
+        let message = format!(
+            "`{}` has {}, but the body has {dimension} {}",
+            section.path_of(key),
+            components(count),
+            plural(dimension, "dimension")
+        );
+        let zeros = vec!["0"; dimension].join(", ");
+        let value = if dimension == 1 {
+            "0".to_string()
+        } else {
+            format!("[{zeros}]")
+        };
+        self.report_at(
+            section,
+            key,
+            message,
+            format!("write one component per dimension: {key} = {value}"),
+        );
+    }
+
+    fn inertia(&mut self, section: &Section<'_>) -> Option<InertiaSpec> {
+        let inertia = self.number(section, "inertia", &[Dimension::INERTIA], Sign::Positive);
+        let position = self.number(section, "position", &[Dimension::ANGLE], Sign::Any);
+        let velocity = self.number(section, "velocity", &[Dimension::ANGULAR_VELOCITY], Sign::Any);
+        let torque = self
+            .profile(section, "torque", &[Dimension::TORQUE])
+            .map(|(torque, _)| torque);
+        Some(InertiaSpec {
+            inertia: inertia?,
+            position: position.unwrap_or(0.0),
+            velocity: velocity.unwrap_or(0.0),
+            torque,
+        })
+    }
+
+    fn driver(&mut self, section: &Section<'_>) -> Option<DriverSpec> {
+        match (section.get("position"), section.get("velocity")) {
+            (Some(_), Some(velocity)) => {
+                self.report(
+                    velocity.key_span,
+                    format!("`{}` has both `position` and `velocity`", section.path),
+                    "a driver is given by one of them; to begin elsewhere than at 0 write `velocity` and `start`",
+                );
+                return None;
+            }
+            (None, None) => {
+                self.report(
+                    section.span,
+                    format!("`{}` has neither `position` nor `velocity`", section.path),
+                    "say how the driver moves, for example: velocity = \"10 mm/s\"",
+                );
+                return None;
+            }
+            _ => {}
+        }
+        let (motion, found, angle) = if section.get("position").is_some() {
+            let (profiles, found) = self.profiles(section, "position", &[Dimension::LENGTH, Dimension::ANGLE])?;
+            (DriverMotion::Position(profiles), found, Dimension::ANGLE)
+        } else {
+            let (profiles, found) =
+                self.profiles(section, "velocity", &[Dimension::VELOCITY, Dimension::ANGULAR_VELOCITY])?;
+            (DriverMotion::Velocity(profiles), found, Dimension::ANGULAR_VELOCITY)
+        };
+        let dimension = motion.profiles().len();
+        let angular = found.map(|found| found == angle);
+        if let (Some(true), 2..) = (angular, dimension) {
+            self.report_at(
+                section,
+                "velocity",
+                format!("`{}` turns in {dimension} dimensions", section.path),
+                "a driver that turns has one angle; a driver in 2-D or 3-D is a point and moves in m",
+            );
+            return None;
+        }
+        let start_dimension = match angular {
+            Some(true) => &[Dimension::ANGLE][..],
+            Some(false) => &[Dimension::LENGTH],
+            None => &[Dimension::LENGTH, Dimension::ANGLE],
+        };
+        let start = match section.get("start") {
+            Some(_) => self.number_or_vector(section, "start", start_dimension)?,
+            None => vec![0.0; dimension],
+        };
+        if section.get("start").is_some() && matches!(motion, DriverMotion::Position(_)) {
+            self.report_at(
+                section,
+                "start",
+                "`start` is for drivers given by `velocity`",
+                "leave it out: `position` says where the driver begins",
+            );
+            return None;
+        }
+        if start.len() != dimension {
+            self.count_mismatch(section, "start", start.len(), dimension);
+            return None;
+        }
+        Some(DriverSpec { motion, start, angular })
+    }
+
+    fn rigid_body(&mut self, section: &Section<'_>) -> Option<RigidBodySpec> {
+        let before = self.diagnostics.len();
+        let mass = self.number(section, "mass", &[Dimension::MASS], Sign::Positive);
+        let shape = self.shape(section);
+        let inertia = self.inertia_tensor(section, Sign::Positive);
+        if inertia.is_none() && section.get("inertia").is_none() && section.get("shape").is_none() {
+            self.report(
+                section.span,
+                format!("`{}` has neither `inertia` nor `shape`", section.path),
+                "add, for example: shape = { sphere = \"0.1 m\" }, from which the inertia follows",
+            );
+        }
+        let position = self.vector3(section, "position", &[Dimension::LENGTH]);
+        let rotation = self.rotation(section, "rotation");
+        let velocity = self.vector3(section, "velocity", &[Dimension::VELOCITY]);
+        let angular_velocity = self.vector3(section, "angular_velocity", &[Dimension::ANGULAR_VELOCITY]);
+        let force = self.three_profiles(section, "force", Dimension::FORCE);
+        let torque = self.three_profiles(section, "torque", Dimension::TORQUE);
+        if self.diagnostics.len() > before {
+            return None;
+        }
+        let mass = mass?;
+        Some(RigidBodySpec {
+            mass,
+            shape,
+            inertia: inertia.or(shape.map(|shape| shape.inertia(mass)))?,
+            position: position.unwrap_or_default(),
+            rotation: rotation.unwrap_or(NO_ROTATION),
+            velocity: velocity.unwrap_or_default(),
+            angular_velocity: angular_velocity.unwrap_or_default(),
+            force,
+            torque,
+        })
+    }
+
+    fn three_profiles(&mut self, section: &Section<'_>, key: &str, dimension: Dimension) -> Vec<Profile> {
+        let Some((profiles, _)) = self.profiles(section, key, &[dimension]) else {
+            return Vec::new();
+        };
+        if profiles.len() != 3 {
+            self.count_mismatch(section, key, profiles.len(), 3);
+        }
+        profiles
+    }
+
+    fn shape(&mut self, section: &Section<'_>) -> Option<Shape> {
+        let inner = self.subsection(section, "shape", &keys::SHAPE)?;
+        let given: Vec<&str> = ["sphere", "box", "point"]
+            .into_iter()
+            .filter(|key| inner.get(key).is_some())
+            .collect();
+        let length = &[Dimension::LENGTH];
+        match given[..] {
+            ["sphere"] => self.number(&inner, "sphere", length, Sign::Positive).map(Shape::Sphere),
+            ["box"] => {
+                let edges = self.vector3(&inner, "box", length)?;
+                if let Some(edge) = edges.into_iter().find(|edge| *edge <= 0.0) {
+                    self.report_at(
+                        &inner,
+                        "box",
+                        format!("the edges of a box must be greater than 0, found {edge}"),
+                        "write the three edge lengths: box = [0.1, 0.2, 0.3]",
+                    );
+                    return None;
+                }
+                Some(Shape::Box(edges))
+            }
+            ["point"] if self.flag(&inner, "point")? => Some(Shape::Point),
+            _ if given.is_empty() && !inner.table.entries.is_empty() => None,
+            _ => {
+                self.report(
+                    inner.span,
+                    format!("`{}` should be exactly one of sphere, box and point", inner.path),
+                    "write { sphere = \"0.1 m\" }, { box = [0.1, 0.2, 0.3] } or { point = true }",
+                );
+                None
+            }
+        }
+    }
+
+    /// xx, yy, zz and perhaps xy, xz, yz: a tensor that some distribution of mass has.
+    fn inertia_tensor(&mut self, section: &Section<'_>, sign: Sign) -> Option<[f64; 6]> {
+        let numbers = self.vector(section, "inertia", &[Dimension::INERTIA])?;
+        let mut tensor = [0.0; 6];
+        for (place, number) in tensor.iter_mut().zip(&numbers) {
+            *place = *number;
+        }
+        let [xx, yy, zz, xy, xz, yz] = tensor;
+        let path = section.path_of("inertia");
+        let mut refuse = |message: String| {
+            self.report_at(
+                section,
+                "inertia",
+                message,
+                "write the moments about the centre of mass as xx, yy, zz, then the products xy, xz, yz if any",
+            );
+            None
+        };
+        let smallest = xx.min(yy).min(zz);
+        if smallest < 0.0 || (smallest == 0.0 && sign == Sign::Positive) {
+            return refuse(format!("`{path}` has a moment that is not greater than 0: {smallest}"));
+        }
+        // Moments are sums of m(y² + z²) and the like, so none exceeds the sum of the other two.
+        let slack = 1.0 + 1e-9;
+        if xx > (yy + zz) * slack || yy > (xx + zz) * slack || zz > (xx + yy) * slack {
+            return refuse(format!(
+                "no body has the moments `{path}` = {xx}, {yy}, {zz}: one exceeds the sum of the other two"
+            ));
+        }
+        let determinant = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
+        let scale = xx.max(yy).max(zz);
+        let minors = [xx * yy - xy * xy, xx * zz - xz * xz, yy * zz - yz * yz];
+        if minors.iter().any(|minor| *minor < -1e-12 * scale * scale) || determinant < -1e-12 * scale * scale * scale {
+            return refuse(format!(
+                "the products of inertia in `{path}` are too large for its moments"
+            ));
+        }
+        Some(tensor)
+    }
+
+    fn linkage(&mut self, section: &Section<'_>) -> Option<LinkageSpec> {
+        let before = self.diagnostics.len();
+        let floating = self.flag(section, "floating").unwrap_or(false);
+        let entry = self.entry(section, "links")?;
+        let Value::List(items) = &entry.node.value else {
+            self.wrong_type(
+                &entry.node,
+                &section.path_of("links"),
+                "a list of links",
+                section.keys.get("links"),
+            );
+            return None;
+        };
+        if items.is_empty() {
+            self.report(
+                entry.node.span,
+                format!("`{}` has no links", section.path),
+                "a linkage needs at least one link",
+            );
+        }
+        let all_names: Vec<&str> = items.iter().filter_map(|item| text_of(item, "name")).collect();
+        let mut links: Vec<LinkSpec> = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            let Value::Table(table) = &item.value else {
+                self.wrong_type(
+                    item,
+                    &section.path_of("links"),
+                    "a list of tables",
+                    section.keys.get("links"),
+                );
+                continue;
+            };
+            // Links are reached by name, as in `--set bodies.arm.upper.mass=1`.
+            let name = text_of(item, "name").map_or(format!("links.{index}"), str::to_string);
+            let path = section.path_of(&name);
+            self.spans.insert(path.clone(), item.span);
+            let head = Span {
+                end: item.span.end.min(item.span.start + 1),
+                ..item.span
+            };
+            let span = table.get("name").map_or(head, |entry| entry.node.span);
+            let inner = self.section(&path, table, span, &keys::LINK);
+            if let Some(link) = self.link(&inner, &links, &all_names, floating && index == 0) {
+                let carries = items.iter().any(|other| text_of(other, "parent") == Some(&link.name));
+                if link.mass == 0.0 && !carries && link.joint_type != JointType::Fixed {
+                    self.report_at(
+                        &inner,
+                        "mass",
+                        format!(
+                            "the link `{}` has no mass and carries none, so nothing resists its motion",
+                            link.name
+                        ),
+                        "give it a mass greater than 0",
+                    );
+                }
+                links.push(link);
+            }
+        }
+        if floating && links.iter().skip(1).any(|link| link.parent.is_none()) {
+            self.report_at(
+                section,
+                "floating",
+                format!(
+                    "`{}` is floating, but more than one link hangs on the ground",
+                    section.path
+                ),
+                "only the root, which comes first, has parent = \"ground\"",
+            );
+        }
+        (self.diagnostics.len() == before).then_some(LinkageSpec { links, floating })
+    }
+
+    fn link(&mut self, section: &Section<'_>, earlier: &[LinkSpec], all: &[&str], free_root: bool) -> Option<LinkSpec> {
+        let before = self.diagnostics.len();
+        let name = self.text(section, "name");
+        if let (Some(name), Some(entry)) = (&name, section.get("name")) {
+            self.check_name(name, entry.node.span, "link");
+        }
+        let parent = self
+            .text(section, "parent")
+            .and_then(|parent| self.parent(section, &parent, earlier, all));
+        let joint = match (section.get("joint"), &name) {
+            (Some(_), _) => self.text(section, "joint"),
+            (None, name) => name.as_ref().map(|name| format!("{name}_joint")),
+        };
+        if let (Some(joint), Some(entry)) = (&joint, section.get("joint")) {
+            self.check_name(joint, entry.node.span, "joint");
+        }
+        if let (Some(name), Some(joint)) = (&name, &joint) {
+            for (part, key) in [(name, "name"), (joint, "joint")] {
+                if earlier.iter().any(|link| link.name == *part || link.joint == *part)
+                    || (key == "joint" && name == joint)
+                {
+                    self.report_at(
+                        section,
+                        key,
+                        format!("the name `{part}` is taken in this linkage"),
+                        "links and joints of a linkage need names that are all different",
+                    );
+                }
+            }
+        }
+        let joint_type = if free_root && section.get("type").is_none() {
+            Some(JointType::Fixed)
+        } else if section.get("type").is_none() {
+            self.missing(section, "type");
+            None
+        } else {
+            self.word(section, "type").map(joint_type)
+        };
+        let axis = self.axis_of(section, joint_type);
+        let (length, speed) = match joint_type {
+            Some(JointType::Prismatic) => (&[Dimension::LENGTH], &[Dimension::VELOCITY]),
+            _ => (&[Dimension::ANGLE], &[Dimension::ANGULAR_VELOCITY]),
+        };
+        let origin = self.vector3(section, "origin", &[Dimension::LENGTH]);
+        let rotation = self.rotation(section, "rotation");
+        let mass = self.number(section, "mass", &[Dimension::MASS], Sign::NotNegative);
+        let com = self.vector3(section, "com", &[Dimension::LENGTH]);
+        let shape = self.shape(section);
+        let inertia = self.inertia_tensor(section, Sign::NotNegative);
+        let position = self.number(section, "position", length, Sign::Any).unwrap_or(0.0);
+        let velocity = self.number(section, "velocity", speed, Sign::Any).unwrap_or(0.0);
+        let limits = self
+            .vector(section, "limits", length)
+            .map(|limits| [limits[0], limits[1]]);
+        if let Some([low, high]) = limits {
+            if low >= high {
+                self.report_at(
+                    section,
+                    "limits",
+                    format!("the lower limit {low} is not below the upper limit {high}"),
+                    "write the lower limit first",
+                );
+            } else if position < low || position > high {
+                self.report_at(
+                    section,
+                    "limits",
+                    format!("the joint begins at {position}, outside its limits {low} … {high}"),
+                    "give the joint a `position` between its limits",
+                );
+            }
+        }
+        if self.diagnostics.len() > before {
+            return None;
+        }
+        let mass = mass?;
+        Some(LinkSpec {
+            name: name?,
+            parent: parent?,
+            joint: joint?,
+            joint_type: joint_type?,
+            axis,
+            origin: origin.unwrap_or_default(),
+            rotation: rotation.unwrap_or(NO_ROTATION),
+            mass,
+            com: com.unwrap_or_default(),
+            inertia: inertia.or(shape.map(|shape| shape.inertia(mass))).unwrap_or_default(),
+            position,
+            velocity,
+            limits,
+            shape,
+        })
+    }
+
+    /// The index of the parent; `Some(None)` is the ground.
+    fn parent(
+        &mut self,
+        section: &Section<'_>,
+        parent: &str,
+        earlier: &[LinkSpec],
+        all: &[&str],
+    ) -> Option<Option<usize>> {
+        if parent == "ground" {
+            return Some(None);
+        }
+        if let Some(index) = earlier.iter().position(|link| link.name == parent) {
+            return Some(Some(index));
+        }
+        let own_name = text_in(section.table, "name").unwrap_or("");
+        let own = own_name == parent;
+        let place = |name: &str| all.iter().position(|other| *other == name);
+        if !own && place(parent).is_some() && place(parent) < place(own_name) {
+            // It was listed in time and could not be read, which has been reported.
+            return None;
+        }
+        let (message, help) = if own {
+            (
+                format!("the link `{parent}` is its own parent"),
+                "a link hangs on another link or on \"ground\"".to_string(),
+            )
+        } else if all.contains(&parent) {
+            (
+                format!("the parent `{parent}` comes after its child"),
+                format!("list `{parent}` before this link"),
+            )
+        } else {
+            let names = all.iter().copied().chain(["ground"]);
+            let help = match nearest(parent, names.clone()) {
+                Some(name) => format!("did you mean \"{name}\"?"),
+                None => format!("the parent is one of {}", list_words(names)),
+            };
+            (format!("there is no link `{}` to hang on", shorten(parent)), help)
+        };
+        self.report_at(section, "parent", message, help);
+        None
+    }
+
+    /// The joint axis where the type has one.
+    pub(super) fn axis_of(&mut self, section: &Section<'_>, joint_type: Option<JointType>) -> [f64; 3] {
+        let has_axis = matches!(joint_type, Some(JointType::Revolute | JointType::Prismatic));
+        if has_axis && section.get("axis").is_none() {
+            self.missing(section, "axis");
+        }
+        self.direction(section, "axis").unwrap_or_default()
+    }
+}
+
+const NO_ROTATION: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
+
+/// The type a listed word stands for.
+pub(super) fn joint_type(word: &str) -> JointType {
+    match word {
+        "revolute" => JointType::Revolute,
+        "prismatic" => JointType::Prismatic,
+        "spherical" => JointType::Spherical,
+        _ => JointType::Fixed,
+    }
+}
+
+fn text_of<'t>(node: &'t Node, key: &str) -> Option<&'t str> {
+    match &node.value {
+        Value::Table(table) => text_in(table, key),
+        _ => None,
+    }
+}
+
+fn text_in<'t>(table: &'t Table, key: &str) -> Option<&'t str> {
+    match &table.get(key)?.node.value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    }
+}
+
+fn components(count: usize) -> String {
+    format!("{count} {}", plural(count, "component"))
+}
+
+pub(super) fn plural(count: usize, word: &str) -> String {
+    if count == 1 {
+        word.to_string()
+    } else {
+        format!("{word}s")
+    }
+}

@@ -1,0 +1,353 @@
+//! `[elements.NAME]`.
+
+use super::bodies::{Body, joint_type, plural};
+use super::ends::{Ends, Motion, Nature, Surroundings, ports};
+use super::friction::Role;
+use super::*;
+
+impl Reader {
+    pub(super) fn elements(
+        &mut self,
+        root: &Section<'_>,
+        bodies: &[Body],
+        simulation: &SimulationSpec,
+    ) -> Vec<(String, Option<ElementSpec>)> {
+        let Some(entry) = root.get("elements") else {
+            return Vec::new();
+        };
+        let Value::Table(table) = &entry.node.value else {
+            self.wrong_type(&entry.node, "elements", "a table of elements, [elements.NAME]", None);
+            return Vec::new();
+        };
+        self.spans.insert("elements".to_string(), entry.key_span);
+        let surroundings = Surroundings {
+            bodies,
+            ports: ports(bodies),
+            elements: table.keys().collect(),
+            gravity: simulation.gravity.is_some(),
+        };
+        let mut elements = Vec::new();
+        for entry in &table.entries {
+            self.check_name(&entry.key, entry.key_span, "element");
+            if bodies.iter().any(|body| body.name == entry.key) {
+                self.report(
+                    entry.key_span,
+                    format!("the name `{}` is taken by a body", entry.key),
+                    "names of bodies and elements are all different, since both name columns: rename one",
+                );
+            }
+            let spec = self
+                .named_section("elements", entry, keys::ELEMENTS)
+                .and_then(|(kind, section)| self.element(kind, &section, &surroundings));
+            elements.push((entry.key.clone(), spec));
+        }
+        elements
+    }
+
+    fn element(&mut self, kind: &str, section: &Section<'_>, around: &Surroundings<'_>) -> Option<ElementSpec> {
+        let before = self.diagnostics.len();
+        let ratio = if section.keys.get("ratio").is_some() {
+            self.ratio(section)
+        } else {
+            None
+        };
+        let has_ratio = section.table.get("ratio").is_some();
+        let ends = self
+            .ends(section, around)
+            .filter(|ends| self.check_ends(kind, section, ends, around, has_ratio));
+        // Without its ends an element is still read, so that its other slips show too.
+        let ends_or = ends.unwrap_or(Ends {
+            ports: [Port::Ground; 2],
+            motions: [Motion::Unread; 2],
+        });
+        let spec = match kind {
+            "spring" => self.spring(section, &ends_or, ratio).map(ElementSpec::Spring),
+            "friction" => self
+                .friction(section, &ends_or, ratio, around)
+                .map(ElementSpec::Friction),
+            "contact" => self.contact(section, &ends_or, around).map(ElementSpec::Contact),
+            "stop" => self.stop(section, &ends_or, ratio).map(ElementSpec::Stop),
+            "joint" => self.joint(section, &ends_or, around).map(ElementSpec::Joint),
+            "actuator" => self.actuator(section, &ends_or, ratio).map(ElementSpec::Actuator),
+            _ => self.gear(section, &ends_or, ratio).map(ElementSpec::Gear),
+        };
+        if self.diagnostics.len() > before { None } else { spec }
+    }
+
+    fn spring(&mut self, section: &Section<'_>, ends: &Ends, ratio: Option<[f64; 2]>) -> Option<SpringSpec> {
+        let nature = ends.nature(section.get("ratio").is_some());
+        let stiffness = self.number(section, "stiffness", nature.stiffness(), Sign::NotNegative);
+        let damping = self.number(section, "damping", nature.damping(), Sign::NotNegative);
+        let length = self.number(section, "length", nature.length(), Sign::Any);
+        let preload = self.number(section, "preload", nature.force(), Sign::Any);
+        if let (Some(_), Some(entry)) = (section.get("length"), section.get("preload")) {
+            self.report(
+                entry.key_span,
+                format!("`{}` has both `length` and `preload`", section.path),
+                "either one says how far the spring is stretched at the start: keep one",
+            );
+        }
+        if ends.dimension() > 1 && length.is_some_and(|length| length < 0.0) {
+            self.report_at(
+                section,
+                "length",
+                "a spring in the plane or in space cannot have a negative length",
+                "lengths below 0 have a meaning only along a line",
+            );
+        }
+        let at = self.points_at(section);
+        if let Some(entry) = section.get("at")
+            && ends.both_scalar()
+            && !ends.motions.contains(&Motion::Unread)
+        {
+            self.report(
+                entry.key_span,
+                "`at` is for springs between points in 2-D or 3-D",
+                "along a line write `length`, the distance at rest",
+            );
+        }
+        let implicit = self.flag(section, "implicit");
+        Some(SpringSpec {
+            between: ends.ports,
+            stiffness: stiffness?,
+            damping: damping.unwrap_or(0.0),
+            length: length.unwrap_or(0.0),
+            preload,
+            at,
+            ratio,
+            implicit,
+        })
+    }
+
+    /// Two points, each of two or three components.
+    fn points_at(&mut self, section: &Section<'_>) -> [[f64; 3]; 2] {
+        let Some(entry) = section.get("at") else {
+            return [[0.0; 3]; 2];
+        };
+        let path = section.path_of("at");
+        let listed = section.keys.get("at");
+        match &entry.node.value {
+            Value::List(items) if items.len() == 2 => {
+                let mut point = |node: &Node| {
+                    let numbers = self.numbers_in(
+                        node,
+                        &path,
+                        &[Dimension::LENGTH],
+                        listed,
+                        (2, 3),
+                        "two points of 2 or 3 numbers",
+                    );
+                    numbers.map(|numbers| padded(&numbers)).unwrap_or_default()
+                };
+                [point(&items[0]), point(&items[1])]
+            }
+            _ => {
+                self.wrong_type(&entry.node, &path, "a list of two points", listed);
+                [[0.0; 3]; 2]
+            }
+        }
+    }
+
+    fn normal_law(&mut self, section: &Section<'_>) -> Option<NormalLawSpec> {
+        let inner = self.subsection(section, "normal", &keys::NORMAL)?;
+        let law = self.text(&inner, "law");
+        let parameters = self.parameters(&inner, |key| key == "law");
+        for parameter in &parameters {
+            let ParameterValue::Number(number) = parameter.value else {
+                continue;
+            };
+            if number.value < 0.0 && matches!(parameter.name.as_str(), "stiffness" | "damping" | "restitution") {
+                let message = format!(
+                    "`{}` must not be negative, found {}",
+                    inner.path_of(&parameter.name),
+                    number.value
+                );
+                let listed = inner.keys.get(&parameter.name);
+                self.report_example(inner.span_of(&parameter.name), message, listed);
+            }
+        }
+        Some(NormalLawSpec { law: law?, parameters })
+    }
+
+    fn contact(&mut self, section: &Section<'_>, ends: &Ends, around: &Surroundings<'_>) -> Option<ContactSpec> {
+        let surface = match self.subsection(section, "surface", &keys::SURFACE) {
+            Some(surface) => self.subsection(&surface, "plane", &keys::PLANE).and_then(|plane| {
+                Some(Plane {
+                    normal: self.direction(&plane, "normal")?,
+                    offset: self
+                        .number(&plane, "offset", &[Dimension::LENGTH], Sign::Any)
+                        .unwrap_or(0.0),
+                })
+            }),
+            None => {
+                let spheres = ends
+                    .ports
+                    .iter()
+                    .all(|port| matches!(shape_of(*port, around.bodies), Some(Shape::Sphere(_))));
+                if section.get("surface").is_none() && !spheres && !ends.motions.contains(&Motion::Unread) {
+                    self.missing(section, "surface");
+                }
+                None
+            }
+        };
+        let normal = self.normal_law(section);
+        let friction = match self.subsection(section, "friction", &keys::FRICTION_LAW) {
+            Some(inner) => self.friction_law(&inner, Nature::Linear, Role::Contact, around),
+            None => None,
+        };
+        Some(ContactSpec {
+            between: ends.ports,
+            surface,
+            normal: normal?,
+            friction,
+        })
+    }
+
+    fn stop(&mut self, section: &Section<'_>, ends: &Ends, ratio: Option<[f64; 2]>) -> Option<StopSpec> {
+        let nature = ends.nature(section.get("ratio").is_some());
+        let lower = self.number(section, "lower", nature.length(), Sign::Any);
+        let upper = self.number(section, "upper", nature.length(), Sign::Any);
+        if section.get("lower").is_none() && section.get("upper").is_none() {
+            self.report(
+                section.span,
+                format!("`{}` has neither `lower` nor `upper`", section.path),
+                "add, for example: upper = \"10 mm\"",
+            );
+        }
+        if let (Some(lower), Some(upper)) = (lower, upper)
+            && lower >= upper
+        {
+            self.report_at(
+                section,
+                "lower",
+                format!("`lower` ({lower}) is not below `upper` ({upper})"),
+                "swap the two",
+            );
+        }
+        let normal = self.normal_law(section);
+        Some(StopSpec {
+            between: ends.ports,
+            lower,
+            upper,
+            normal,
+            ratio,
+        })
+    }
+
+    fn joint(&mut self, section: &Section<'_>, ends: &Ends, around: &Surroundings<'_>) -> Option<JointSpec> {
+        let kind = self.word(section, "type").map(joint_type);
+        let at = self.points_at(section);
+        let axis = self.axis_of(section, kind);
+        let axis = [axis, self.direction(section, "second_axis").unwrap_or(axis)];
+        let stiffness = self.number(section, "stiffness", &[Dimension::STIFFNESS], Sign::NotNegative);
+        let damping = self.number(section, "damping", &[Dimension::DAMPING], Sign::NotNegative);
+        let rotational_stiffness = self.number(
+            section,
+            "rotational_stiffness",
+            &[Dimension::ROTATIONAL_STIFFNESS],
+            Sign::NotNegative,
+        );
+        let rotational_damping = self.number(
+            section,
+            "rotational_damping",
+            &[Dimension::ROTATIONAL_DAMPING],
+            Sign::NotNegative,
+        );
+        let nature = match kind {
+            Some(JointType::Prismatic) => Nature::Linear,
+            None => Nature::Either,
+            _ => Nature::Angular,
+        };
+        let friction = match self.subsection(section, "friction", &keys::FRICTION_LAW) {
+            Some(inner) => {
+                let friction = self.friction_law(&inner, nature, Role::Joint, around);
+                if let Some(law) = &friction
+                    && matches!(law.curve.limit, LimitSpec::Coefficient { .. })
+                    && law.normal_force.is_none()
+                {
+                    self.report_at(
+                        &inner,
+                        "mu",
+                        format!("`{}` has a coefficient but no normal force", inner.path),
+                        "write the limit itself: kinetic = \"0.5 Nm\", or add normal_force",
+                    );
+                }
+                friction
+            }
+            None => None,
+        };
+        let torque = self
+            .profile(section, "torque", nature.force())
+            .map(|(torque, _)| torque);
+        if let (Some(JointType::Fixed), Some(entry)) = (kind, section.get("torque").or(section.get("friction"))) {
+            self.report(
+                entry.key_span,
+                format!("a fixed joint does not move, so `{}` has no effect", entry.key),
+                "leave it out, or choose another type",
+            );
+        }
+        Some(JointSpec {
+            between: ends.ports,
+            joint_type: kind?,
+            at,
+            axis,
+            stiffness,
+            damping,
+            rotational_stiffness,
+            rotational_damping,
+            friction,
+            torque,
+        })
+    }
+
+    fn actuator(&mut self, section: &Section<'_>, ends: &Ends, ratio: Option<[f64; 2]>) -> Option<ActuatorSpec> {
+        let nature = ends.nature(section.get("ratio").is_some());
+        let (value, _) = self.profiles(section, "value", nature.force())?;
+        let dimension = ends.dimension();
+        if value.len() != dimension && !ends.motions.contains(&Motion::Unread) {
+            let message = format!(
+                "`{}` has {} {}, but the bodies have {dimension} {}",
+                section.path_of("value"),
+                value.len(),
+                plural(value.len(), "component"),
+                plural(dimension, "dimension")
+            );
+            self.report_at(
+                section,
+                "value",
+                message,
+                "write one profile per axis: value = [\"sin(t)\", 0, 0]",
+            );
+        }
+        Some(ActuatorSpec {
+            between: ends.ports,
+            value,
+            ratio,
+        })
+    }
+
+    fn gear(&mut self, section: &Section<'_>, ends: &Ends, ratio: Option<[f64; 2]>) -> Option<GearSpec> {
+        let stiffness = self.number(section, "stiffness", Nature::Either.stiffness(), Sign::Positive);
+        let damping = self.number(section, "damping", Nature::Either.damping(), Sign::NotNegative);
+        Some(GearSpec {
+            between: ends.ports,
+            ratio: ratio?,
+            stiffness,
+            damping,
+        })
+    }
+}
+
+fn shape_of(port: Port, bodies: &[Body]) -> Option<Shape> {
+    match port {
+        Port::Body(body) => match bodies.get(body)?.spec.as_ref()? {
+            BodySpec::RigidBody(rigid) => rigid.shape,
+            _ => None,
+        },
+        Port::Link { body, link } => match bodies.get(body)?.spec.as_ref()? {
+            BodySpec::Linkage(linkage) => linkage.links.get(link)?.shape,
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,388 @@
+//! Friction laws as written: the steady curve, the normal force, and the parameters of the law.
+
+use super::ends::{Ends, Motion, Nature, Surroundings};
+use super::*;
+
+/// Where a friction law is written.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Role {
+    Element,
+    Contact,
+    Joint,
+}
+
+impl Reader {
+    pub(super) fn friction(
+        &mut self,
+        section: &Section<'_>,
+        ends: &Ends,
+        ratio: Option<[f64; 2]>,
+        around: &Surroundings<'_>,
+    ) -> Option<FrictionSpec> {
+        let nature = ends.nature(section.get("ratio").is_some());
+        let friction = self.friction_law(section, nature, Role::Element, around)?;
+        if matches!(friction.curve.limit, LimitSpec::Coefficient { .. }) && friction.normal_force.is_none() {
+            self.check_weight(section, ends, around);
+        }
+        Some(FrictionSpec {
+            between: ends.ports,
+            ratio,
+            friction,
+        })
+    }
+
+    /// Without a normal force, a coefficient needs the weight of a 1-D mass on the ground.
+    fn check_weight(&mut self, section: &Section<'_>, ends: &Ends, around: &Surroundings<'_>) {
+        if ends.motions.contains(&Motion::Unread) {
+            return;
+        }
+        let body = match ends.ports {
+            [Port::Body(body), Port::Ground] | [Port::Ground, Port::Body(body)] => around.bodies[body].spec.as_ref(),
+            _ => None,
+        };
+        let reason = match body {
+            Some(BodySpec::Mass(mass)) if mass.position.len() == 1 => match (mass.axis, around.gravity) {
+                (None, _) => "the body has no `axis`, so its weight has no part across the motion",
+                (Some(_), false) => "there is no gravity",
+                (Some(_), true) => return,
+            },
+            Some(_) => "the weight is taken for a mass along a line only",
+            None => "the weight is taken only where the partner is the ground",
+        };
+        let key = ["mu", "mu_kinetic"]
+            .into_iter()
+            .find(|key| section.get(key).is_some())
+            .unwrap_or("mu");
+        let help = match around.gravity {
+            false => {
+                "add gravity = [0, 0, -9.81] to [simulation] and an `axis` to the body, or normal_force = \"100 N\" here"
+            }
+            true => "add, for example: normal_force = \"100 N\", or write the limit itself: kinetic = \"10 N\"",
+        };
+        let message = format!("`{}` needs a normal force: {reason}", section.path_of(key));
+        self.report_at(section, key, message, help);
+    }
+
+    pub(super) fn friction_law(
+        &mut self,
+        section: &Section<'_>,
+        nature: Nature,
+        role: Role,
+        around: &Surroundings<'_>,
+    ) -> Option<FrictionLawSpec> {
+        let law = self.text(section, "law");
+        let curve = self.curve(section, nature, role);
+        let normal_force = self.normal_force(section, role, around);
+        let initial = self.word(section, "initial").map(|word| {
+            if word == "stick" {
+                InitialMode::Stick
+            } else {
+                InitialMode::Slip
+            }
+        });
+        let own: &[&str] = &[
+            "kind",
+            "between",
+            "on",
+            "ratio",
+            "law",
+            "normal_force",
+            "initial",
+            "table",
+        ];
+        let parameters = self.parameters(section, |key| own.contains(&key) || CURVE_KEYS.contains(&key));
+        Some(FrictionLawSpec {
+            law: law?,
+            curve: curve?,
+            normal_force,
+            initial,
+            parameters,
+        })
+    }
+
+    fn curve(&mut self, section: &Section<'_>, nature: Nature, role: Role) -> Option<CurveSpec> {
+        let force = nature.force();
+        let plain = &[Dimension::NONE];
+        let kinetic = self.number(section, "kinetic", force, Sign::NotNegative);
+        let holding = self.number(section, "static", force, Sign::NotNegative);
+        let mu = self.number(section, "mu", plain, Sign::NotNegative);
+        let mu_kinetic = self.number(section, "mu_kinetic", plain, Sign::NotNegative);
+        let mu_static = self.number(section, "mu_static", plain, Sign::NotNegative);
+        let viscous = self
+            .number(section, "viscous", nature.damping(), Sign::NotNegative)
+            .unwrap_or(0.0);
+        let stribeck_velocity = self.number(section, "stribeck_velocity", nature.velocity(), Sign::Positive);
+        let stribeck_exponent = self
+            .number(section, "stribeck_exponent", plain, Sign::Positive)
+            .unwrap_or(2.0);
+        let given = |key: &str| section.get(key).is_some();
+        let has_force = given("kinetic") || given("static");
+        let has_coefficient = given("mu") || given("mu_kinetic") || given("mu_static");
+        let mut conflict = |first: &str, second: &str, help: &str| {
+            let span = section.table.get(second).map_or(section.span, |entry| entry.key_span);
+            self.report(
+                span,
+                format!("`{}` has both `{first}` and `{second}`", section.path),
+                help,
+            );
+        };
+        let first_of = |keys: &[&'static str]| keys.iter().copied().find(|key| given(key)).unwrap_or("kinetic");
+        let forces = first_of(&["kinetic", "static"]);
+        let coefficients = first_of(&["mu", "mu_kinetic", "mu_static"]);
+        if given("mu") && given("mu_kinetic") {
+            conflict("mu", "mu_kinetic", "they are two names of the same number: keep one");
+            return None;
+        }
+        if has_force && has_coefficient {
+            conflict(
+                forces,
+                coefficients,
+                "write the limit in N (`kinetic`, `static`) or as coefficients of the normal force (`mu`, `mu_static`), not both",
+            );
+            return None;
+        }
+        if given("table") {
+            if let Some(other) = CURVE_KEYS.iter().copied().find(|key| given(key)) {
+                conflict(
+                    "table",
+                    other,
+                    "the table is the whole steady curve: keep either the table or the other keys",
+                );
+                return None;
+            }
+            if role == Role::Contact {
+                self.report_at(
+                    section,
+                    "table",
+                    "friction of a contact follows its normal force, so it cannot be a table in N",
+                    "write mu = 0.3",
+                );
+                return None;
+            }
+            let limit = self.curve_table(section, nature)?;
+            return Some(CurveSpec {
+                limit,
+                viscous: 0.0,
+                stribeck_velocity: None,
+                stribeck_exponent: 2.0,
+            });
+        }
+        if role == Role::Contact && has_force {
+            self.report_at(
+                section,
+                forces,
+                format!("friction of a contact follows its normal force, so `{forces}` has no place here"),
+                "write the coefficient: mu = 0.3",
+            );
+            return None;
+        }
+        let limit = if has_coefficient {
+            let kinetic_key = if given("mu_kinetic") { "mu_kinetic" } else { "mu" };
+            let (kinetic, static_) = self.limit(section, (kinetic_key, mu.or(mu_kinetic)), ("mu_static", mu_static))?;
+            LimitSpec::Coefficient { kinetic, static_ }
+        } else if has_force {
+            let (kinetic, static_) = self.limit(section, ("kinetic", kinetic), ("static", holding))?;
+            LimitSpec::Force { kinetic, static_ }
+        } else {
+            let help = match role {
+                Role::Contact => "add, for example: mu = 0.3",
+                _ => {
+                    "add, for example: kinetic = \"10 N\" (and static = \"12 N\"), or mu = 0.3 with normal_force = \"100 N\""
+                }
+            };
+            self.report(
+                section.span,
+                format!("`{}` does not say how strong the friction is", section.path),
+                help,
+            );
+            return None;
+        };
+        Some(CurveSpec {
+            limit,
+            viscous,
+            stribeck_velocity,
+            stribeck_exponent,
+        })
+    }
+
+    /// Kinetic and static level of a curve; the static one is not below.
+    fn limit(
+        &mut self,
+        section: &Section<'_>,
+        kinetic: (&str, Option<f64>),
+        holding: (&str, Option<f64>),
+    ) -> Option<(f64, f64)> {
+        let (kinetic_key, kinetic) = kinetic;
+        let (static_key, holding) = holding;
+        if section.get(kinetic_key).is_none() {
+            self.missing(section, kinetic_key);
+        }
+        let kinetic = kinetic?;
+        if section.get(static_key).is_some() && holding.is_none() {
+            return None;
+        }
+        let holding = holding.unwrap_or(kinetic);
+        if holding < kinetic {
+            let message = format!("`{static_key}` ({holding}) is below `{kinetic_key}` ({kinetic})");
+            let help =
+                format!("make `{static_key}` at least {kinetic}, or leave it out: it is then equal to `{kinetic_key}`");
+            let diagnostic = Diagnostic::new(message, Some(section.span_of(static_key)))
+                .note("what holds more weakly than it slides would let go, be slowed at once, hold again, and so on without end")
+                .help(help);
+            self.diagnostics.push(diagnostic);
+            return None;
+        }
+        Some((kinetic, holding))
+    }
+
+    fn curve_table(&mut self, section: &Section<'_>, nature: Nature) -> Option<LimitSpec> {
+        let inner = self.subsection(section, "table", &keys::CURVE_TABLE)?;
+        let speed = self.vector(&inner, "speed", nature.velocity());
+        let force = self.vector(&inner, "force", nature.force());
+        let (speed, force) = (speed?, force?);
+        let problem = if speed.len() != force.len() {
+            Some(("force", format!("{} speeds but {} forces", speed.len(), force.len())))
+        } else if speed[0] < 0.0 {
+            Some(("speed", format!("speeds are not negative, found {}", speed[0])))
+        } else if let Some(pair) = speed.windows(2).find(|pair| pair[0] >= pair[1]) {
+            Some((
+                "speed",
+                format!("speeds must increase, but {} is followed by {}", pair[0], pair[1]),
+            ))
+        } else {
+            force
+                .iter()
+                .find(|force| **force < 0.0)
+                .map(|negative| ("force", format!("friction must not be negative, found {negative}")))
+        };
+        if let Some((key, message)) = problem {
+            self.report_at(
+                &inner,
+                key,
+                format!("`{}`: {message}", inner.path),
+                "one force for every speed, speeds increasing from 0: { speed = [0, 0.1, 1], force = [12, 10, 11] }",
+            );
+            return None;
+        }
+        Some(LimitSpec::Table { speed, force })
+    }
+
+    fn normal_force(&mut self, section: &Section<'_>, role: Role, around: &Surroundings<'_>) -> Option<NormalForce> {
+        let entry = section.get("normal_force")?;
+        let path = section.path_of("normal_force");
+        if role == Role::Contact {
+            self.report(
+                entry.key_span,
+                "the normal force of a contact is its own",
+                "leave out `normal_force`",
+            );
+            return None;
+        }
+        if let Some(other) = ["kinetic", "static"].into_iter().find(|key| section.get(key).is_some()) {
+            self.report(
+                entry.key_span,
+                format!("`normal_force` has no effect beside `{other}`"),
+                "write the coefficient `mu` in place of `kinetic`, or leave out `normal_force`",
+            );
+            return None;
+        }
+        if let Value::Table(table) = &entry.node.value
+            && (table.get("element").is_some() || nearest("element", table.keys()).is_some())
+        {
+            let inner = self.section(&path, table, entry.key_span, &keys::NORMAL_FORCE);
+            let name = self.text(&inner, "element")?;
+            let span = inner.get("element")?.node.span;
+            let own = section.path.split('.').nth(1);
+            if own == Some(name.as_str()) {
+                self.report(
+                    span,
+                    format!("`{name}` cannot be its own normal force"),
+                    "name the element that presses the two together",
+                );
+                return None;
+            }
+            if let Some(index) = around.elements.iter().position(|element| *element == name) {
+                return Some(NormalForce::Element(index));
+            }
+            let help = match nearest(&name, around.elements.iter().copied()) {
+                Some(element) => format!("did you mean \"{element}\"?"),
+                None => format!("the elements are {}", list_words(around.elements.iter().copied())),
+            };
+            self.report(span, format!("there is no element `{}`", shorten(&name)), help);
+            return None;
+        }
+        let (profile, _) = self.profile_in(
+            &entry.node,
+            &path,
+            &[Dimension::FORCE],
+            section.keys.get("normal_force"),
+        )?;
+        if let crate::profile::Profile::Constant(value) = profile
+            && value < 0.0
+        {
+            self.report(
+                entry.node.span,
+                format!("`{path}` must not be negative, found {value}"),
+                "a normal force presses the two together: write it positive",
+            );
+            return None;
+        }
+        Some(NormalForce::Profile(profile))
+    }
+
+    /// Keys that belong to the law, with their values as written.
+    pub(super) fn parameters(&mut self, section: &Section<'_>, taken: impl Fn(&str) -> bool) -> Vec<ParameterSpec> {
+        let mut parameters = Vec::new();
+        for entry in &section.table.entries {
+            let reported = || section.keys.get(&entry.key).is_none() && unknown_key(section.keys, &entry.key).is_some();
+            if taken(&entry.key) || reported() {
+                continue;
+            }
+            let path = section.path_of(&entry.key);
+            let listed = section.keys.get(&entry.key);
+            let value = match &entry.node.value {
+                Value::Flag(flag) => Some(ParameterValue::Flag(*flag)),
+                Value::Text(text) if is_word(text) => Some(ParameterValue::Word(text.clone())),
+                Value::List(items) => {
+                    let numbers: Vec<_> = items
+                        .iter()
+                        .map(|item| self.number_in(item, &path, &[], listed))
+                        .collect();
+                    numbers
+                        .into_iter()
+                        .collect::<Option<Vec<_>>>()
+                        .map(ParameterValue::Numbers)
+                }
+                _ => self
+                    .number_in(&entry.node, &path, &[], listed)
+                    .map(ParameterValue::Number),
+            };
+            parameters.extend(value.map(|value| ParameterSpec {
+                name: entry.key.clone(),
+                value,
+                span: Some(entry.node.span),
+            }));
+        }
+        parameters
+    }
+}
+
+/// Keys that say the steady curve other than by a table.
+const CURVE_KEYS: &[&str] = &[
+    "kinetic",
+    "static",
+    "mu",
+    "mu_kinetic",
+    "mu_static",
+    "viscous",
+    "stribeck_velocity",
+    "stribeck_exponent",
+];
+
+/// Letters and dashes only: a word, not a quantity.
+fn is_word(text: &str) -> bool {
+    text.starts_with(char::is_alphabetic)
+        && text
+            .chars()
+            .all(|letter| letter.is_alphanumeric() || letter == '-' || letter == '_')
+}

@@ -1,0 +1,541 @@
+//! From written values to the checked specification. Every slip is noted and reading goes on, so that one run shows
+//! as many findings as there are; what could not be read gets a stand-in, which is never returned.
+
+mod bodies;
+mod elements;
+mod ends;
+mod friction;
+mod profiles;
+mod values;
+
+use super::diagnostic::{Diagnostic, SET_SOURCE, ScenarioError, Source, Span, list_words, nearest};
+use super::keys::{self, Form, Key, Keys};
+use super::spec::*;
+use super::tree::{self, Entry, Node, Table, Value, shorten};
+use crate::profile::{TimeGrid, TimeGridError};
+use crate::quantity::{Dimension, QuantityError, parse_quantity};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use values::{Sign, describe, padded};
+
+impl Scenario {
+    /// Reads and checks a scenario file, changed by `--set` arguments (`KEY=VALUE`).
+    pub fn read(path: impl AsRef<Path>, sets: &[String]) -> Result<Self, ScenarioError> {
+        let path = path.as_ref();
+        let name = path.display().to_string();
+        let refuse = |diagnostic: Diagnostic| {
+            Err(ScenarioError {
+                sources: vec![Source {
+                    name: name.clone(),
+                    text: String::new(),
+                }],
+                diagnostics: vec![diagnostic],
+            })
+        };
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) => return refuse(unreadable(path, &error)),
+        };
+        match String::from_utf8(bytes) {
+            Ok(text) => Self::parse_in(path.parent(), &text, &name, sets),
+            Err(error) => {
+                let valid = error.utf8_error().valid_up_to();
+                let line = error.as_bytes()[..valid].iter().filter(|&&byte| byte == b'\n').count() + 1;
+                let message = format!("the file is not UTF-8 text: line {line} holds a byte that is no character");
+                refuse(
+                    Diagnostic::new(message, None)
+                        .help("save it as UTF-8 in your editor, or check that it is a scenario at all"),
+                )
+            }
+        }
+    }
+
+    /// Reads and checks the text of a scenario. Files it names (CSV profiles) are looked up in the current folder.
+    pub fn parse(text: &str, file_name: &str, sets: &[String]) -> Result<Self, ScenarioError> {
+        Self::parse_in(None, text, file_name, sets)
+    }
+
+    fn parse_in(directory: Option<&Path>, text: &str, file_name: &str, sets: &[String]) -> Result<Self, ScenarioError> {
+        let mut sources = vec![Source {
+            name: file_name.to_string(),
+            text: text.to_string(),
+        }];
+        sources.extend(sets.iter().map(|set| Source {
+            name: SET_SOURCE.to_string(),
+            text: set.clone(),
+        }));
+        let mut root = match tree::parse(text) {
+            Ok(root) => root,
+            Err(diagnostics) => {
+                return Err(ScenarioError { sources, diagnostics });
+            }
+        };
+        if root.entries.is_empty() {
+            let empty = Diagnostic::new("the file is empty", None)
+                .help("`stickslip new block FILE.toml` writes a scenario to start from");
+            return Err(ScenarioError {
+                sources,
+                diagnostics: vec![empty],
+            });
+        }
+        let mut reader = Reader {
+            diagnostics: Vec::new(),
+            warnings: Vec::new(),
+            spans: BTreeMap::new(),
+            sources,
+            directory: directory.map(Path::to_path_buf),
+        };
+        for (index, set) in sets.iter().enumerate() {
+            if let Err(diagnostic) = super::set::apply(&mut root, set, index + 1) {
+                reader.diagnostics.push(diagnostic);
+            }
+        }
+        reader.scenario(&root)
+    }
+}
+
+/// Why a file cannot be read, with the nearest name in its folder.
+fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
+    let name = path.display();
+    if path.is_dir() {
+        return Diagnostic::new(format!("`{name}` is a folder, not a scenario file"), None)
+            .help("name a file in it: FILE.toml");
+    }
+    if error.kind() != std::io::ErrorKind::NotFound {
+        return Diagnostic::new(format!("cannot read `{name}`: {error}"), None);
+    }
+    let diagnostic = Diagnostic::new(format!("there is no file `{name}`"), None);
+    let folder = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+        .unwrap_or(Path::new("."));
+    let files: Vec<String> = std::fs::read_dir(folder)
+        .into_iter()
+        .flatten()
+        .filter_map(|entry| entry.ok()?.file_name().into_string().ok())
+        .filter(|file| file.ends_with(".toml"))
+        .collect();
+    let wanted = path.file_name().and_then(|file| file.to_str()).unwrap_or("");
+    match nearest(wanted, files.iter().map(String::as_str)) {
+        Some(file) => diagnostic.help(format!("did you mean `{}`?", path.with_file_name(file).display())),
+        None => diagnostic.help(format!(
+            "check the path; `stickslip new block {name}` writes a scenario to start from"
+        )),
+    }
+}
+
+/// A table being read: where it is, and which keys it may hold.
+#[derive(Clone)]
+struct Section<'t> {
+    path: String,
+    table: &'t Table,
+    span: Span,
+    keys: &'static Keys,
+}
+
+impl<'t> Section<'t> {
+    /// The entry of a key. Only listed keys can be read, so the list is complete.
+    fn get(&self, key: &str) -> Option<&'t Entry> {
+        debug_assert!(
+            self.keys.get(key).is_some(),
+            "`{key}` is not in the list of `{}`",
+            self.keys.name
+        );
+        self.keys.get(key)?;
+        self.table.get(key)
+    }
+
+    /// Where the value of a key stands, or its table if it is absent.
+    fn span_of(&self, key: &str) -> Span {
+        self.table.get(key).map_or(self.span, |entry| entry.node.span)
+    }
+
+    fn path_of(&self, key: &str) -> String {
+        if self.path.is_empty() {
+            key.to_string()
+        } else {
+            format!("{}.{key}", self.path)
+        }
+    }
+}
+
+/// Collects findings while reading.
+struct Reader {
+    diagnostics: Vec<Diagnostic>,
+    warnings: Vec<Diagnostic>,
+    spans: BTreeMap<String, Span>,
+    sources: Vec<Source>,
+    directory: Option<PathBuf>,
+}
+
+impl Reader {
+    fn scenario(mut self, root: &Table) -> Result<Scenario, ScenarioError> {
+        let start = Span {
+            source: 0,
+            start: 0,
+            end: 0,
+        };
+        let root = self.section("", root, start, &keys::ROOT);
+        let title = self.text(&root, "title").unwrap_or_default();
+        let mut other_model = false;
+        for key in keys::ROOT.iter().filter(|key| matches!(key.form, Form::Unavailable)) {
+            if let Some(entry) = root.get(key.name) {
+                other_model |= key.name != "map";
+                let message = format!("`[{}]` ({}) is not available in this version", key.name, key.doc);
+                self.report(
+                    entry.key_span,
+                    message,
+                    "describe the system with `[bodies.NAME]` and `[elements.NAME]`",
+                );
+            }
+        }
+        let simulation = match self.subsection(&root, "simulation", &keys::SIMULATION) {
+            Some(section) => self.simulation(&section),
+            None => stand_in_simulation(),
+        };
+        let bodies = self.bodies(&root, other_model);
+        let elements = self.elements(&root, &bodies, &simulation);
+        let names: Vec<&str> = bodies
+            .iter()
+            .map(|body| body.name.as_str())
+            .chain(elements.iter().map(|(name, _)| name.as_str()))
+            .collect();
+        let columns = self.columns(&root, &names);
+        let stick_slip = self.stick_slip(&root, &names, &simulation);
+        if !self.diagnostics.is_empty() {
+            // In the order of the file; the whole file first, `--set` last.
+            self.diagnostics
+                .sort_by_key(|d| d.span.map_or((0, 0), |span| (span.source, span.start)));
+            return Err(ScenarioError {
+                sources: self.sources,
+                diagnostics: self.diagnostics,
+            });
+        }
+        Ok(Scenario {
+            title,
+            simulation,
+            bodies: bodies
+                .into_iter()
+                .filter_map(|body| Some((body.name, body.spec?)))
+                .collect(),
+            elements: elements
+                .into_iter()
+                .filter_map(|(name, spec)| Some((name, spec?)))
+                .collect(),
+            columns,
+            stick_slip,
+            warnings: self.warnings,
+            sources: self.sources,
+            spans: self.spans,
+        })
+    }
+
+    fn simulation(&mut self, section: &Section<'_>) -> SimulationSpec {
+        let time = &[Dimension::TIME];
+        let duration = self.number(section, "duration", time, Sign::Positive);
+        let step = self.number(section, "step", time, Sign::Positive);
+        if let (Some(duration), Some(step)) = (duration, step) {
+            self.check_grid(section, duration, step);
+        }
+        let integrator = self.word(section, "integrator").unwrap_or_default();
+        let gravity = self
+            .vector(section, "gravity", &[Dimension::ACCELERATION])
+            .map(|g| padded(&g));
+        let tolerance = &[Dimension::NONE];
+        let relative_tolerance = self.number(section, "relative_tolerance", tolerance, Sign::Positive);
+        let absolute_tolerance = self.number(section, "absolute_tolerance", &[], Sign::Positive);
+        let max_step = self.number(section, "max_step", time, Sign::Positive);
+        let min_step = self.number(section, "min_step", time, Sign::Positive);
+        if let (Some(max), Some(min)) = (max_step, min_step)
+            && min > max
+        {
+            self.report_at(
+                section,
+                "min_step",
+                format!("min_step ({min} s) is longer than max_step ({max} s)"),
+                "swap the two, or leave out min_step",
+            );
+        }
+        let newmark = self
+            .subsection(section, "newmark", &keys::NEWMARK)
+            .map(|inner| NewmarkSpec {
+                beta: self
+                    .number(&inner, "beta", tolerance, Sign::NotNegative)
+                    .unwrap_or(0.25),
+                gamma: self
+                    .number(&inner, "gamma", tolerance, Sign::NotNegative)
+                    .unwrap_or(0.5),
+            });
+        SimulationSpec {
+            duration: duration.unwrap_or(1.0),
+            step: step.unwrap_or(1.0),
+            integrator: integrator.to_string(),
+            gravity,
+            relative_tolerance: relative_tolerance.unwrap_or(1e-6),
+            absolute_tolerance,
+            max_step,
+            min_step,
+            newmark,
+        }
+    }
+
+    /// The run is a whole number of steps, at least one.
+    fn check_grid(&mut self, section: &Section<'_>, duration: f64, step: f64) {
+        match TimeGrid::new(duration, step) {
+            Err(error @ TimeGridError::StepTooLong { .. }) => {
+                let help = format!("a run needs at least one step: try step = {}", duration / 1000.0);
+                self.report_at(section, "step", error.to_string(), help);
+            }
+            Err(error) => {
+                let help = "take a longer step, and check the units of both";
+                self.report_at(section, "step", error.to_string(), help);
+            }
+            Ok((_, Some(warning))) => {
+                let span = section.span_of("duration");
+                self.warnings.push(Diagnostic::new(warning, Some(span)));
+            }
+            Ok((_, None)) => {}
+        }
+    }
+
+    fn columns(&mut self, root: &Section<'_>, names: &[&str]) -> Option<Vec<String>> {
+        let output = self.subsection(root, "output", &keys::OUTPUT)?;
+        let columns = self.texts(&output, "columns")?;
+        for (column, span) in &columns {
+            self.check_column(column, *span, names);
+        }
+        Some(columns.into_iter().map(|(column, _)| column).collect())
+    }
+
+    /// A column begins with the name of a body or an element. (What follows is known when the system is built.)
+    fn check_column(&mut self, column: &str, span: Span, names: &[&str]) {
+        if column == "t" {
+            return;
+        }
+        let (first, rest) = column.split_once('.').unwrap_or((column, ""));
+        if names.contains(&first) && !rest.is_empty() {
+            return;
+        }
+        let help = if names.contains(&first) {
+            format!("say which column of `{first}`: `{first}.position`, `{first}.velocity`, `{first}.force` …")
+        } else {
+            match nearest(first, names.iter().copied()) {
+                Some(name) if rest.is_empty() => {
+                    format!("did you mean a column of `{name}`, such as `{name}.position` or `{name}.force`?")
+                }
+                Some(name) => format!("did you mean `{name}.{rest}`?"),
+                None => format!(
+                    "a column is `t` or begins with the name of a body or an element: {}",
+                    list_words(names.iter().copied())
+                ),
+            }
+        };
+        self.report(span, format!("there is no column `{}`", shorten(column)), help);
+    }
+
+    fn stick_slip(&mut self, root: &Section<'_>, names: &[&str], simulation: &SimulationSpec) -> Option<StickSlipSpec> {
+        let analysis = self.subsection(root, "analysis", &keys::ANALYSIS)?;
+        let section = self.subsection(&analysis, "stick_slip", &keys::STICK_SLIP)?;
+        let signal = self.text(&section, "signal");
+        if let (Some(signal), Some(entry)) = (&signal, section.get("signal")) {
+            self.check_column(signal, entry.node.span, names);
+        }
+        let from = self
+            .number(&section, "from", &[Dimension::TIME], Sign::NotNegative)
+            .unwrap_or(0.0);
+        if from >= simulation.duration && from > 0.0 {
+            let message = format!(
+                "the analysis begins at {from} s, when the run has ended ({} s)",
+                simulation.duration
+            );
+            self.report_at(
+                &section,
+                "from",
+                message,
+                "begin earlier, or make `simulation.duration` longer",
+            );
+        }
+        Some(StickSlipSpec {
+            signal: signal.unwrap_or_default(),
+            scale: self.number(&section, "scale", &[], Sign::Positive).unwrap_or(1.0),
+            from,
+            threshold: self
+                .number(&section, "threshold", &[], Sign::NotNegative)
+                .unwrap_or(0.01),
+        })
+    }
+
+    /// Notes a finding with advice.
+    fn report(&mut self, span: Span, message: impl Into<String>, help: impl Into<String>) {
+        self.diagnostics.push(Diagnostic::new(message, Some(span)).help(help));
+    }
+
+    /// At the value of a key, or at its table if it is absent.
+    fn report_at(&mut self, section: &Section<'_>, key: &str, message: impl Into<String>, help: impl Into<String>) {
+        self.report(section.span_of(key), message, help);
+    }
+
+    /// Notes a finding and shows an example of the key.
+    fn report_example(&mut self, span: Span, message: impl Into<String>, key: Option<&Key>) {
+        let mut diagnostic = Diagnostic::new(message, Some(span));
+        diagnostic.help = key.and_then(example);
+        self.diagnostics.push(diagnostic);
+    }
+
+    fn wrong_type(&mut self, node: &Node, path: &str, expected: &str, key: Option<&Key>) {
+        let message = format!("`{path}` should be {expected}, found {}", node.value.describe());
+        self.report_example(node.span, message, key);
+    }
+
+    fn missing(&mut self, section: &Section<'_>, key: &str) {
+        let Some(listed) = section.keys.get(key) else {
+            return;
+        };
+        // Misspelt rather than missing: that has been said already.
+        let unknown = |name: &&str| section.keys.get(name).is_none();
+        let misspelt = section.table.keys().filter(unknown);
+        let mut meant = misspelt.filter_map(|name| nearest(name, section.keys.names()));
+        if meant.any(|name| name == key) {
+            return;
+        }
+        let place = if section.path.is_empty() {
+            "the scenario".to_string()
+        } else {
+            format!("`{}`", section.path)
+        };
+        let help = match listed.form {
+            Form::Kinds(kinds) => {
+                let kind = kinds.first().map_or("", |(kind, _)| kind);
+                Some(format!(
+                    "add a table [{key}.NAME] with kind = \"{kind}\" or another kind"
+                ))
+            }
+            Form::Table(inner) if listed.example.is_empty() => {
+                let lines: Vec<String> = inner
+                    .iter()
+                    .filter(|key| key.required)
+                    .map(|key| format!("{} = {}", key.name, key.example))
+                    .collect();
+                Some(format!("add:\n[{key}]\n{}", lines.join("\n")))
+            }
+            _ => example(listed).map(|line| line.replacen("for example", "add", 1)),
+        };
+        let mut diagnostic = Diagnostic::new(
+            format!("{place} has no `{key}` ({})", listed.doc),
+            (!section.path.is_empty()).then_some(section.span),
+        );
+        diagnostic.help = help;
+        self.diagnostics.push(diagnostic);
+    }
+
+    /// Opens a table: remembers where its keys stand and reports those it must not have.
+    fn section<'t>(&mut self, path: &str, table: &'t Table, span: Span, keys: &'static Keys) -> Section<'t> {
+        let section = Section {
+            path: path.to_string(),
+            table,
+            span,
+            keys,
+        };
+        for entry in &table.entries {
+            let span = if matches!(entry.node.value, Value::Table(_)) {
+                entry.key_span
+            } else {
+                entry.node.span
+            };
+            self.spans.insert(section.path_of(&entry.key), span);
+            if keys.get(&entry.key).is_some() {
+                continue;
+            }
+            let Some(help) = unknown_key(keys, &entry.key) else {
+                continue;
+            };
+            let place = if path.is_empty() {
+                "at the top of the file".to_string()
+            } else {
+                format!("in `{path}`")
+            };
+            let message = format!("unknown key `{}` {place}", shorten(&entry.key));
+            self.report(entry.key_span, message, help);
+        }
+        section
+    }
+
+    /// Opens the table that is the value of `key`; reports a missing one if it is required.
+    fn subsection<'t>(&mut self, section: &Section<'t>, key: &str, keys: &'static Keys) -> Option<Section<'t>> {
+        let entry = self.entry(section, key)?;
+        self.table_of(section, entry, keys)
+    }
+
+    fn table_of<'t>(&mut self, section: &Section<'_>, entry: &'t Entry, keys: &'static Keys) -> Option<Section<'t>> {
+        let path = section.path_of(&entry.key);
+        match &entry.node.value {
+            Value::Table(table) => Some(self.section(&path, table, entry.key_span, keys)),
+            _ => {
+                self.wrong_type(&entry.node, &path, "a table", section.keys.get(&entry.key));
+                None
+            }
+        }
+    }
+
+    /// The entry of a key, reporting it if it is required and absent.
+    fn entry<'t>(&mut self, section: &Section<'t>, key: &str) -> Option<&'t Entry> {
+        let entry = section.get(key);
+        if entry.is_none() && section.keys.get(key).is_some_and(|key| key.required) {
+            self.missing(section, key);
+        }
+        entry
+    }
+}
+
+/// `key = value` as a help line.
+fn example(key: &Key) -> Option<String> {
+    (!key.example.is_empty()).then(|| format!("for example: {} = {}", key.name, key.example))
+}
+
+/// What to say about a key that is not in the list; `None` if it may be a parameter of a law's own.
+fn unknown_key(keys: &Keys, key: &str) -> Option<String> {
+    if let Some(owner) = owner(keys, key) {
+        return Some(format!("`{key}` belongs to {owner}"));
+    }
+    match nearest(key, keys.names()) {
+        Some(meant) => Some(format!("did you mean `{meant}`?")),
+        None if keys.law => None,
+        None => Some(format!("the keys here are {}", list_words(keys.names()))),
+    }
+}
+
+/// Where a key that is unknown here would be right: "`kind = \"spring\"`".
+fn owner(here: &Keys, key: &str) -> Option<String> {
+    let kinds = keys::BODIES.iter().chain(keys::ELEMENTS);
+    let siblings = |list: &[(&str, &Keys)]| list.iter().any(|(_, keys)| keys.name == here.name);
+    let tables = [
+        ("[simulation]", &keys::SIMULATION),
+        ("[output]", &keys::OUTPUT),
+        ("[analysis]", &keys::ANALYSIS),
+    ];
+    let kind = kinds
+        .filter(|(_, keys)| siblings(keys::BODIES) == keys::BODIES.iter().any(|(_, body)| body.name == keys.name))
+        .find(|(_, keys)| keys.get(key).is_some())
+        .map(|(kind, _)| format!("kind = \"{kind}\""));
+    if siblings(keys::BODIES) || siblings(keys::ELEMENTS) {
+        return kind;
+    }
+    tables
+        .iter()
+        .find(|(_, keys)| keys.get(key).is_some())
+        .map(|(table, _)| (*table).to_string())
+}
+
+fn stand_in_simulation() -> SimulationSpec {
+    SimulationSpec {
+        duration: f64::INFINITY,
+        step: 1.0,
+        integrator: String::new(),
+        gravity: None,
+        relative_tolerance: 1e-6,
+        absolute_tolerance: None,
+        max_step: None,
+        min_step: None,
+        newmark: None,
+    }
+}

@@ -1,0 +1,622 @@
+//! A scenario as checked data: plain structs, every number in SI units, every name resolved.
+//!
+//! Nothing here knows about TOML. Where a value came from is kept beside, in [`Scenario::spans`]: a map from the
+//! path of a key (`elements.floor.law`) to its place, so later stages can point at the line too.
+
+use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
+use crate::profile::Profile;
+use crate::quantity::Dimension;
+use std::collections::BTreeMap;
+
+/// A checked scenario.
+#[derive(Clone, Debug)]
+pub struct Scenario {
+    /// `title`, or empty.
+    pub title: String,
+    /// `[simulation]`.
+    pub simulation: SimulationSpec,
+    /// `[bodies.<name>]` in file order; [`Port::Body`] counts here.
+    pub bodies: Vec<(String, BodySpec)>,
+    /// `[elements.<name>]` in file order; [`NormalForce::Element`] counts here.
+    pub elements: Vec<(String, ElementSpec)>,
+    /// `[output] columns`; `None` is every column.
+    pub columns: Option<Vec<String>>,
+    /// `[analysis] stick_slip`.
+    pub stick_slip: Option<StickSlipSpec>,
+    /// What is allowed and probably not meant.
+    pub warnings: Vec<Diagnostic>,
+    /// The texts that spans point into: the file, then the `--set` arguments.
+    pub sources: Vec<Source>,
+    /// Path of a key or of a named thing to its place in the sources.
+    pub spans: BTreeMap<String, Span>,
+}
+
+impl Scenario {
+    /// A finding at the key `path` (`elements.floor.law`), or at the nearest enclosing table that was written.
+    pub fn diagnostic(&self, path: &str, message: impl Into<String>) -> Diagnostic {
+        let mut path = path;
+        loop {
+            if let Some(&span) = self.spans.get(path) {
+                return Diagnostic::new(message, Some(span));
+            }
+            match path.rfind('.') {
+                Some(dot) => path = &path[..dot],
+                None => return Diagnostic::new(message, None),
+            }
+        }
+    }
+
+    /// An error of this scenario from findings of a later stage.
+    pub fn error(&self, diagnostics: Vec<Diagnostic>) -> ScenarioError {
+        ScenarioError {
+            sources: self.sources.clone(),
+            diagnostics,
+        }
+    }
+
+    /// The name a port was written with: `block`, `arm.shoulder`, `ground`.
+    pub fn port_name(&self, port: Port) -> String {
+        match port {
+            Port::Ground => "ground".to_string(),
+            Port::Body(body) => self.bodies[body].0.clone(),
+            Port::Link { body, link } | Port::Joint { body, link } => match &self.bodies[body] {
+                (name, BodySpec::Linkage(linkage)) => {
+                    let link = &linkage.links[link];
+                    let part = if matches!(port, Port::Link { .. }) {
+                        &link.name
+                    } else {
+                        &link.joint
+                    };
+                    format!("{name}.{part}")
+                }
+                (name, _) => name.clone(),
+            },
+        }
+    }
+}
+
+/// `[simulation]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimulationSpec {
+    /// Simulated time, s.
+    pub duration: f64,
+    /// Time step (for adaptive methods the output interval), s.
+    pub step: f64,
+    /// One of [`INTEGRATORS`].
+    pub integrator: String,
+    /// Gravity in world axes, m/s²; two components are x and y.
+    pub gravity: Option<[f64; 3]>,
+    /// Relative tolerance of adaptive methods.
+    pub relative_tolerance: f64,
+    /// Absolute tolerance of adaptive methods.
+    pub absolute_tolerance: Option<f64>,
+    /// Longest internal step of adaptive methods, s.
+    pub max_step: Option<f64>,
+    /// Shortest internal step of adaptive methods, s.
+    pub min_step: Option<f64>,
+    /// Parameters of the Newmark method, if written.
+    pub newmark: Option<NewmarkSpec>,
+}
+
+/// The integrators a scenario may name.
+pub const INTEGRATORS: &[&str] = &[
+    "euler",
+    "rk4",
+    "implicit-euler",
+    "newmark",
+    "trapezoidal",
+    "adaptive",
+    "stiff",
+];
+
+/// `newmark = { beta, gamma }`; the defaults are the average-acceleration rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NewmarkSpec {
+    /// Weight of the new acceleration in the position, default 1/4.
+    pub beta: f64,
+    /// Weight of the new acceleration in the velocity, default 1/2.
+    pub gamma: f64,
+}
+
+/// One body.
+#[derive(Clone, Debug)]
+pub enum BodySpec {
+    /// A point mass in 1, 2 or 3 dimensions.
+    Mass(MassSpec),
+    /// A rotating inertia.
+    Inertia(InertiaSpec),
+    /// A point (or a shaft) with prescribed motion.
+    Driver(DriverSpec),
+    /// A free rigid body in space.
+    RigidBody(RigidBodySpec),
+    /// A tree of links.
+    Linkage(LinkageSpec),
+}
+
+/// `kind = "mass"`.
+#[derive(Clone, Debug)]
+pub struct MassSpec {
+    /// kg, positive.
+    pub mass: f64,
+    /// Initial position, m; its length is the dimension of the mass.
+    pub position: Vec<f64>,
+    /// Initial velocity, m/s; as long as `position`.
+    pub velocity: Vec<f64>,
+    /// Direction of a 1-D mass in the world, a unit vector.
+    pub axis: Option<[f64; 3]>,
+    /// Applied force, N, one profile per component; empty if none.
+    pub force: Vec<Profile>,
+}
+
+/// `kind = "inertia"`.
+#[derive(Clone, Debug)]
+pub struct InertiaSpec {
+    /// kg·m², positive.
+    pub inertia: f64,
+    /// Initial angle, rad.
+    pub position: f64,
+    /// Initial angular velocity, rad/s.
+    pub velocity: f64,
+    /// Applied torque, N·m.
+    pub torque: Option<Profile>,
+}
+
+/// `kind = "driver"`.
+#[derive(Clone, Debug)]
+pub struct DriverSpec {
+    /// The prescribed motion.
+    pub motion: DriverMotion,
+    /// Initial position where `motion` is a velocity (zeros unless `start` is written).
+    pub start: Vec<f64>,
+    /// Whether the units written say that the driver turns (`Some(true)`), slides (`Some(false)`) or neither.
+    pub angular: Option<bool>,
+}
+
+/// What a driver prescribes, one profile per component (1 to 3).
+#[derive(Clone, Debug)]
+pub enum DriverMotion {
+    /// Position (m or rad) against time.
+    Position(Vec<Profile>),
+    /// Velocity (m/s or rad/s) against time.
+    Velocity(Vec<Profile>),
+}
+
+impl DriverMotion {
+    /// The profiles, whatever they prescribe.
+    pub fn profiles(&self) -> &[Profile] {
+        match self {
+            Self::Position(profiles) | Self::Velocity(profiles) => profiles,
+        }
+    }
+}
+
+/// `kind = "rigid-body"`.
+#[derive(Clone, Debug)]
+pub struct RigidBodySpec {
+    /// kg, positive.
+    pub mass: f64,
+    /// Shape that may touch others.
+    pub shape: Option<Shape>,
+    /// xx, yy, zz, xy, xz, yz about the centre of mass in body axes, kg·m²; as written or from the shape.
+    pub inertia: [f64; 6],
+    /// Initial position of the centre of mass, m.
+    pub position: [f64; 3],
+    /// Initial rotation, unit quaternion w, x, y, z.
+    pub rotation: [f64; 4],
+    /// Initial velocity, m/s.
+    pub velocity: [f64; 3],
+    /// Initial angular velocity in world axes, rad/s.
+    pub angular_velocity: [f64; 3],
+    /// Applied force in world axes, N; empty or three profiles.
+    pub force: Vec<Profile>,
+    /// Applied torque in world axes, N·m; empty or three profiles.
+    pub torque: Vec<Profile>,
+}
+
+/// The shape of a rigid body or a link.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Shape {
+    /// Sphere of this radius, m.
+    Sphere(f64),
+    /// Box with these edge lengths, m.
+    Box([f64; 3]),
+    /// A point at the centre of mass.
+    Point,
+}
+
+impl Shape {
+    /// Inertia of a homogeneous solid of this shape about its centre: xx, yy, zz, xy, xz, yz.
+    pub fn inertia(self, mass: f64) -> [f64; 6] {
+        match self {
+            Self::Sphere(radius) => {
+                let i = 0.4 * mass * radius * radius;
+                [i, i, i, 0.0, 0.0, 0.0]
+            }
+            Self::Box([x, y, z]) => {
+                let about = |a: f64, b: f64| mass * (a * a + b * b) / 12.0;
+                [about(y, z), about(x, z), about(x, y), 0.0, 0.0, 0.0]
+            }
+            Self::Point => [0.0; 6],
+        }
+    }
+}
+
+/// `kind = "linkage"`.
+#[derive(Clone, Debug)]
+pub struct LinkageSpec {
+    /// The links; a parent comes before its children.
+    pub links: Vec<LinkSpec>,
+    /// The root is free instead of jointed to the ground.
+    pub floating: bool,
+}
+
+/// One link and the joint that carries it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// Name of the link.
+    pub name: String,
+    /// The link that carries it; `None` is the ground.
+    pub parent: Option<usize>,
+    /// Name of the joint.
+    pub joint: String,
+    /// Type of the joint.
+    pub joint_type: JointType,
+    /// Joint axis, a unit vector (zero for types without one).
+    pub axis: [f64; 3],
+    /// Joint origin in the axes of the parent, m.
+    pub origin: [f64; 3],
+    /// Rotation of the link's axes against the parent's at joint position 0, unit quaternion w, x, y, z.
+    pub rotation: [f64; 4],
+    /// kg.
+    pub mass: f64,
+    /// Centre of mass in link axes, m.
+    pub com: [f64; 3],
+    /// xx, yy, zz, xy, xz, yz about the centre of mass in link axes, kg·m²; as written, from the shape, or zero.
+    pub inertia: [f64; 6],
+    /// Initial joint position, rad or m.
+    pub position: f64,
+    /// Initial joint velocity, rad/s or m/s.
+    pub velocity: f64,
+    /// Lowest and highest joint position.
+    pub limits: Option<[f64; 2]>,
+    /// Shape that may touch others.
+    pub shape: Option<Shape>,
+}
+
+/// How two bodies are jointed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointType {
+    /// Turns about an axis.
+    Revolute,
+    /// Slides along an axis.
+    Prismatic,
+    /// Turns about a point.
+    Spherical,
+    /// Does not move.
+    Fixed,
+}
+
+/// What an element is attached to. Indices count in [`Scenario::bodies`] and [`LinkageSpec::links`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Port {
+    /// The fixed world.
+    Ground,
+    /// A mass, inertia, driver or rigid body.
+    Body(usize),
+    /// A link of a linkage, as a rigid body.
+    Link {
+        /// The linkage.
+        body: usize,
+        /// The link.
+        link: usize,
+    },
+    /// The coordinate of a joint of a linkage.
+    Joint {
+        /// The linkage.
+        body: usize,
+        /// The link that the joint carries.
+        link: usize,
+    },
+}
+
+/// One element.
+#[derive(Clone, Debug)]
+pub enum ElementSpec {
+    /// Spring and damper.
+    Spring(SpringSpec),
+    /// Dry friction.
+    Friction(FrictionSpec),
+    /// Contact of a body with a surface.
+    Contact(ContactSpec),
+    /// End stops of a scalar motion.
+    Stop(StopSpec),
+    /// Penalty joint of two rigid bodies.
+    Joint(JointSpec),
+    /// Prescribed force or torque.
+    Actuator(ActuatorSpec),
+    /// Stiff coupling of two scalar motions.
+    Gear(GearSpec),
+}
+
+impl ElementSpec {
+    /// The two ports; `on = "x"` is written `[x, ground]`.
+    pub fn between(&self) -> [Port; 2] {
+        match self {
+            Self::Spring(e) => e.between,
+            Self::Friction(e) => e.between,
+            Self::Contact(e) => e.between,
+            Self::Stop(e) => e.between,
+            Self::Joint(e) => e.between,
+            Self::Actuator(e) => e.between,
+            Self::Gear(e) => e.between,
+        }
+    }
+
+    /// r₁ and r₂ of the relative motion r₁q₁ − r₂q₂.
+    pub fn ratio(&self) -> [f64; 2] {
+        let ratio = match self {
+            Self::Spring(e) => e.ratio,
+            Self::Friction(e) => e.ratio,
+            Self::Stop(e) => e.ratio,
+            Self::Actuator(e) => e.ratio,
+            Self::Gear(e) => Some(e.ratio),
+            Self::Contact(_) | Self::Joint(_) => None,
+        };
+        ratio.unwrap_or([1.0, 1.0])
+    }
+
+    /// The friction in it: of a friction element, a contact or a joint.
+    pub fn friction(&self) -> Option<&FrictionLawSpec> {
+        match self {
+            Self::Friction(e) => Some(&e.friction),
+            Self::Contact(e) => e.friction.as_ref(),
+            Self::Joint(e) => e.friction.as_ref(),
+            _ => None,
+        }
+    }
+}
+
+/// `kind = "spring"`: force on the first −k(x₁ − x₂ − length) − d(v₁ − v₂).
+#[derive(Clone, Debug)]
+pub struct SpringSpec {
+    /// Its two ends.
+    pub between: [Port; 2],
+    /// N/m or N·m/rad, not negative.
+    pub stiffness: f64,
+    /// N·s/m or N·m·s/rad, not negative.
+    pub damping: f64,
+    /// Natural length, m or rad.
+    pub length: f64,
+    /// Preload, N or N·m, in place of a length.
+    pub preload: Option<f64>,
+    /// Attachment points in the axes of each body, m.
+    pub at: [[f64; 3]; 2],
+    /// Relative motion r₁q₁ − r₂q₂.
+    pub ratio: Option<[f64; 2]>,
+    /// Taken implicitly, explicitly, or as the step and the masses advise.
+    pub implicit: Option<bool>,
+}
+
+/// `kind = "friction"`.
+#[derive(Clone, Debug)]
+pub struct FrictionSpec {
+    /// What rubs on what.
+    pub between: [Port; 2],
+    /// Relative motion r₁q₁ − r₂q₂.
+    pub ratio: Option<[f64; 2]>,
+    /// The law and its numbers.
+    pub friction: FrictionLawSpec,
+}
+
+/// A friction law as written, in a friction element, a contact or a joint.
+#[derive(Clone, Debug)]
+pub struct FrictionLawSpec {
+    /// Name of the law, not yet looked up.
+    pub law: String,
+    /// The steady curve.
+    pub curve: CurveSpec,
+    /// Normal force, where the limit follows one.
+    pub normal_force: Option<NormalForce>,
+    /// Start stuck or slipping; `None` decides by the relative velocity.
+    pub initial: Option<InitialMode>,
+    /// Every other key: parameters of the law, to be checked against the law's own list.
+    pub parameters: Vec<ParameterSpec>,
+}
+
+/// The steady friction curve.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurveSpec {
+    /// Its level.
+    pub limit: LimitSpec,
+    /// Viscous part, N·s/m.
+    pub viscous: f64,
+    /// Stribeck velocity, m/s.
+    pub stribeck_velocity: Option<f64>,
+    /// Stribeck exponent.
+    pub stribeck_exponent: f64,
+}
+
+/// The level of the steady curve.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LimitSpec {
+    /// In N or N·m; static ≥ kinetic.
+    Force {
+        /// Kinetic level.
+        kinetic: f64,
+        /// Holding limit.
+        static_: f64,
+    },
+    /// As coefficients of a normal force; static ≥ kinetic.
+    Coefficient {
+        /// Kinetic coefficient.
+        kinetic: f64,
+        /// Static coefficient.
+        static_: f64,
+    },
+    /// Force against speed.
+    Table {
+        /// Increasing speeds, m/s or rad/s.
+        speed: Vec<f64>,
+        /// Forces, N or N·m.
+        force: Vec<f64>,
+    },
+}
+
+/// Where the normal force of a friction comes from.
+#[derive(Clone, Debug)]
+pub enum NormalForce {
+    /// A profile, N.
+    Profile(Profile),
+    /// The compressive force of an element (index in [`Scenario::elements`]).
+    Element(usize),
+}
+
+/// How a friction begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialMode {
+    /// Stuck.
+    Stick,
+    /// Slipping.
+    Slip,
+}
+
+/// A parameter of a law as written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ParameterSpec {
+    /// The key.
+    pub name: String,
+    /// Its value.
+    pub value: ParameterValue,
+    /// Where it stands.
+    pub span: Option<Span>,
+}
+
+/// Value of a law's parameter.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ParameterValue {
+    /// A number.
+    Number(Number),
+    /// A list of numbers.
+    Numbers(Vec<Number>),
+    /// A word.
+    Word(String),
+    /// true or false.
+    Flag(bool),
+}
+
+/// A number in SI, with the dimension of its unit if it was written with one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    /// In SI units.
+    pub value: f64,
+    /// `None` for a plain number, which is taken to be in SI units of whatever is expected.
+    pub dimension: Option<Dimension>,
+}
+
+/// `kind = "contact"`.
+#[derive(Clone, Debug)]
+pub struct ContactSpec {
+    /// What touches what; the surface belongs to the second.
+    pub between: [Port; 2],
+    /// The surface; `None` for two spheres.
+    pub surface: Option<Plane>,
+    /// Law of the normal force.
+    pub normal: NormalLawSpec,
+    /// Friction, bounded by the normal force.
+    pub friction: Option<FrictionLawSpec>,
+}
+
+/// A plane {p : normal·p = offset}; bodies stay where normal·p ≥ offset.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plane {
+    /// Unit vector.
+    pub normal: [f64; 3],
+    /// m.
+    pub offset: f64,
+}
+
+/// `normal = { law = ..., ... }`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NormalLawSpec {
+    /// Name of the law, not yet looked up.
+    pub law: String,
+    /// Its parameters, to be checked against the law's own list.
+    pub parameters: Vec<ParameterSpec>,
+}
+
+/// `kind = "stop"`: keeps lower ≤ r₁q₁ − r₂q₂ ≤ upper; at least one is given.
+#[derive(Clone, Debug)]
+pub struct StopSpec {
+    /// What it limits.
+    pub between: [Port; 2],
+    /// m or rad.
+    pub lower: Option<f64>,
+    /// m or rad, above `lower`.
+    pub upper: Option<f64>,
+    /// Law of the normal force.
+    pub normal: Option<NormalLawSpec>,
+    /// Relative motion r₁q₁ − r₂q₂.
+    pub ratio: Option<[f64; 2]>,
+}
+
+/// `kind = "joint"` (penalty).
+#[derive(Clone, Debug)]
+pub struct JointSpec {
+    /// The jointed bodies.
+    pub between: [Port; 2],
+    /// Its type.
+    pub joint_type: JointType,
+    /// Joint point in the axes of each body, m.
+    pub at: [[f64; 3]; 2],
+    /// Unit vector in the axes of each body; zero for types without one.
+    pub axis: [[f64; 3]; 2],
+    /// N/m.
+    pub stiffness: Option<f64>,
+    /// N·s/m.
+    pub damping: Option<f64>,
+    /// N·m/rad.
+    pub rotational_stiffness: Option<f64>,
+    /// N·m·s/rad.
+    pub rotational_damping: Option<f64>,
+    /// Friction of the free motion.
+    pub friction: Option<FrictionLawSpec>,
+    /// Torque about the axis on the first body, the reaction on the second.
+    pub torque: Option<Profile>,
+}
+
+/// `kind = "actuator"`.
+#[derive(Clone, Debug)]
+pub struct ActuatorSpec {
+    /// What it pushes, and against what.
+    pub between: [Port; 2],
+    /// Force or torque on the first, one profile per component.
+    pub value: Vec<Profile>,
+    /// Relative motion r₁q₁ − r₂q₂.
+    pub ratio: Option<[f64; 2]>,
+}
+
+/// `kind = "gear"`.
+#[derive(Clone, Debug)]
+pub struct GearSpec {
+    /// What it couples.
+    pub between: [Port; 2],
+    /// Keeps r₁q₁ − r₂q₂ near 0.
+    pub ratio: [f64; 2],
+    /// Stiffness of the coupling, if not automatic.
+    pub stiffness: Option<f64>,
+    /// Damping of the coupling, if not automatic.
+    pub damping: Option<f64>,
+}
+
+/// `[analysis] stick_slip`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StickSlipSpec {
+    /// A trace column.
+    pub signal: String,
+    /// The signal is divided by it, default 1.
+    pub scale: f64,
+    /// Start of the analysis, s, default 0.
+    pub from: f64,
+    /// Largest amplitude called stable, default 0.01.
+    pub threshold: f64,
+}

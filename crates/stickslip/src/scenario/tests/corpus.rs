@@ -1,0 +1,345 @@
+//! Valid scenarios: the examples of the contract, the templates, and one that uses every key.
+
+use super::*;
+
+/// The first example of the contract.
+pub const BLOCK: &str = r#"title = "Block dragged by a spring over a Coulomb floor"
+
+[simulation]
+duration = "4 s"
+step = "1 ms"
+integrator = "implicit-euler"   # euler, rk4, implicit-euler, newmark, trapezoidal, adaptive, stiff
+
+[bodies.block]                  # kinds: mass, inertia (rotation), driver, rigid-body, linkage
+kind = "mass"
+mass = "1 kg"
+position = 0                    # initial; mass may be 1-, 2- or 3-D: [0, 0]
+velocity = 0
+force = 0                       # profile, optional
+
+[bodies.hook]
+kind = "driver"
+velocity = "if(t <= 2, 2, 0)"   # or position = ...
+
+[elements.spring]               # kinds: spring, friction, contact, stop, joint, actuator, gear
+kind = "spring"
+between = ["hook", "block"]
+stiffness = "90 N/m"
+damping = 0
+
+[elements.floor]
+kind = "friction"
+between = ["block", "ground"]
+law = "implicit"
+kinetic = "10 N"
+"#;
+
+/// The second.
+pub const SPHERE: &str = r#"[simulation]
+duration = "1 s"
+step = "0.1 ms"
+integrator = "rk4"
+gravity = [0, 0, -9.8]
+
+[bodies.ball]
+kind = "rigid-body"
+shape = { sphere = "0.2 m" }
+mass = "0.3 kg"
+position = [0, 0, 0.202]
+velocity = [2, 0, 0]
+
+[elements.floor]
+kind = "contact"
+between = ["ball", "ground"]
+surface = { plane = { normal = [0, 0, 1], offset = 0 } }
+normal = { law = "kelvin-voigt", stiffness = 1e7, damping = 10 }
+friction = { law = "proxy", mu = 0.1, stiffness = 1e7, damping = 10 }
+"#;
+
+/// The third, with the simulation it leaves out.
+pub const ARM: &str = r#"[simulation]
+duration = "10 s"
+step = "1 ms"
+integrator = "rk4"
+
+[bodies.arm]
+kind = "linkage"
+links = [
+  { name = "upper", parent = "ground", joint = "shoulder", type = "revolute", axis = [0, 0, 1], origin = [0, 0, 0],
+    mass = 0.5, com = [0.15, 0, 0], inertia = [0, 0.00375, 0.00375] },
+  { name = "lower", parent = "upper", joint = "elbow", type = "revolute", axis = [0, 0, 1], origin = [0.3, 0, 0],
+    mass = 0.5, com = [0.15, 0, 0], inertia = [0, 0.00375, 0.00375] },
+]
+
+[elements.shoulder_motor]
+kind = "actuator"
+on = "arm.shoulder"
+value = "if(t < 4, min(0.52, 0.3*t), 0.336 + 0.144*sin(100*t))"
+
+[elements.shoulder_friction]
+kind = "friction"
+on = "arm.shoulder"
+law = "proxy"
+kinetic = 0.5
+stiffness = 5000
+damping = 1
+"#;
+
+/// Every key of every table at least once.
+pub const EVERYTHING: &str = r#"title = "Everything"
+
+[simulation]
+duration = "2 s"
+step = "1 ms"
+integrator = "adaptive"
+gravity = [0, -9.81]
+relative_tolerance = 1e-7
+absolute_tolerance = 1e-10
+max_step = "10 ms"
+min_step = "1 us"
+newmark = { beta = 0.3, gamma = 0.6 }
+
+[bodies.slider]
+kind = "mass"
+mass = "500 g"
+position = "10 mm"
+velocity = "-1 mm/s"
+axis = [0.6, 0.8]
+force = { expr = "2*min(t,2)", unit = "kN" }
+
+[bodies.puck]
+kind = "mass"
+mass = 2
+position = ["10 mm", 0.5]
+velocity = [0, "1 m/s"]
+force = ["sin(t)", { times = [0, "1 min"], values = [1, 3], unit = "N", interpolation = "step", after = "repeat" }]
+
+[bodies.wheel]
+kind = "inertia"
+inertia = "1 kg m^2"
+position = "90 deg"
+velocity = "60 rpm"
+torque = { times = [0, 1], values = ["1 Nm", 2], after = "zero" }
+
+[bodies.belt]
+kind = "driver"
+velocity = [1, 0]
+start = ["1 mm", 0]
+
+[bodies.cam]
+kind = "driver"
+position = "0.01*sin(t)"
+
+[bodies.brick]
+kind = "rigid-body"
+mass = 12
+shape = { box = [1, 2, "3 m"] }
+position = [0, 0, 5]
+rotation = [2, 0, 0, 0]
+velocity = [0, 0, 1]
+angular_velocity = ["1 rpm", 0, 0]
+force = [0, 0, "t"]
+torque = [0, 0, "1 Nm"]
+
+[bodies.stone]
+kind = "rigid-body"
+mass = 1
+shape = { sphere = "5 cm" }
+inertia = [1, 1, 1.5, 0.1, 0.2, 0.3]
+
+[bodies.dot]
+kind = "rigid-body"
+mass = 1
+shape = { point = true }
+
+[bodies.robot]
+kind = "linkage"
+floating = true
+links = [
+  { name = "base", parent = "ground", mass = 10, shape = { box = [1, 1, 1] } },
+  { name = "leg", parent = "base", joint = "hip", type = "revolute", axis = [0, 2, 0], origin = [0, 0, "-50 cm"],
+    rotation = [1, 0, 0, 0], mass = "1 kg", com = [0, 0, -0.2], inertia = [0.1, 0.1, 0.1, 0, 0, 0], position = "10 deg",
+    velocity = 0.1, limits = ["-90 deg", "90 deg"] },
+  { name = "foot", parent = "leg", joint = "ankle", type = "prismatic", axis = [0, 0, 1], mass = 1, position = "1 mm" },
+]
+
+[elements.rope]
+kind = "spring"
+between = ["puck", "ground"]
+stiffness = "10 N/mm"
+damping = "3 N s/m"
+length = "20 cm"
+at = [[0, 0], [1, 1, 0]]
+implicit = true
+
+[elements.clamp]
+kind = "spring"
+on = "slider"
+stiffness = 1000
+preload = "50 N"
+
+[elements.pulley]
+kind = "spring"
+between = ["slider", "wheel"]
+stiffness = 1000
+ratio = [1, "50 mm"]
+
+[elements.pad]
+kind = "friction"
+between = ["slider", "ground"]
+law = "lugre"
+mu = 0.3
+mu_static = 0.4
+viscous = "1 N s/m"
+stribeck_velocity = "1 mm/s"
+stribeck_exponent = 1
+normal_force = { element = "clamp" }
+initial = "slip"
+stiffness = "100 N/mm"
+damping = 20
+
+[elements.brake]
+kind = "friction"
+on = "wheel"
+law = "implicit"
+kinetic = "1 Nm"
+static = "1.5 Nm"
+
+[elements.rim]
+kind = "friction"
+between = ["slider", "wheel"]
+ratio = [1, "50 mm"]
+law = "implicit"
+table = { speed = [0, 0.1, 1], force = [12, 10, 11] }
+
+[elements.fault]
+kind = "friction"
+between = ["slider", "ground"]
+law = "rate-and-state"
+mu_kinetic = 0.6
+normal_force = { csv = "src/scenario/tests/load.csv", column = "load", time = "time", unit = "kN", interpolation = "linear", after = "hold" }
+a = 0.01
+b = 0.015
+critical_distance = "10 um"
+reference_velocity = "1 um/s"
+evolution = "slip"
+state = 10
+
+[elements.sheet]
+kind = "friction"
+between = ["slider", "ground"]
+law = "subloading"
+mu_static = 0.5
+mu_kinetic = 0.3
+normal_force = "100 N"
+tangential_stiffness = 1e6
+kappa = "10 1/mm"
+kappa_exponent = 1
+eta = 0.1
+eta_exponent = 2
+r = "100 1/mm"
+contact_time = "1 ms"
+update = "exact-flow"
+newton = "as-published"
+
+[elements.many]
+kind = "friction"
+between = ["slider", "ground"]
+law = "maxwell-slip"
+kinetic = 1
+stiffness = [1e5, "200 N/mm"]
+fraction = [0.5, 0.5]
+epsilon = 1e-3
+beta = 5e-3
+breakaway = 1e-5
+
+[elements.hinge]
+kind = "joint"
+between = ["stone", "brick"]
+type = "revolute"
+at = [[0, 0, 1], [0, 0, -1]]
+axis = [0, 1, 0]
+stiffness = "1e6 N/m"
+damping = "1e3 N s/m"
+rotational_stiffness = "1e4 Nm/rad"
+rotational_damping = 10
+friction = { law = "proxy", kinetic = "0.5 Nm" }
+torque = "0.1*t"
+
+[elements.floor]
+kind = "contact"
+between = ["puck", "belt"]
+surface = { plane = { normal = [0, 1], offset = "1 mm" } }
+normal = { law = "relaxed", stiffness = 1e4, damping = 1, beta = 0.01, alpha = 0.005, restitution = 0.5, exponent = 1.5 }
+friction = { law = "relaxed", mu = 0.3, mu_static = 0.4, viscous = 0.1, initial = "stick" }
+
+[elements.touch]
+kind = "contact"
+between = ["robot.foot", "ground"]
+surface = { plane = { normal = [0, 0, 3] } }
+normal = { law = "rigid" }
+
+[elements.ends]
+kind = "stop"
+on = "robot.hip"
+lower = "-1 rad"
+upper = 1
+normal = { law = "kelvin-voigt", stiffness = 1e5 }
+
+[elements.buffer]
+kind = "stop"
+between = ["wheel", "slider"]
+ratio = [0.05, 1]
+lower = -1
+
+[elements.motor]
+kind = "actuator"
+between = ["wheel", "ground"]
+value = "1 Nm"
+ratio = [2, 1]
+
+[elements.thrust]
+kind = "actuator"
+on = "brick"
+value = ["sin(t)", 0, 0]
+
+[elements.gearbox]
+kind = "gear"
+between = ["wheel", "robot.hip"]
+ratio = [1, 100]
+stiffness = 1e6
+damping = 10
+
+[elements.link]
+kind = "gear"
+on = "robot.ankle"
+ratio = [1, 1]
+
+[output]
+columns = ["t", "slider.position", "pad.force"]
+
+[analysis]
+stick_slip = { signal = "pad.force", scale = 100, from = "1 s", threshold = 0.02 }
+
+[elements.polished]
+kind = "friction"
+between = ["slider", "ground"]
+law = "implicit"
+kinetic = 1
+solution = "exact"
+
+[elements.knuckle]
+kind = "joint"
+between = ["stone", "brick"]
+type = "revolute"
+at = [[0, 0, 1], [0, 0, -1]]
+axis = [0, 1, 0]
+second_axis = [0, 0, 3]
+"#;
+
+/// All of them.
+pub fn all() -> Vec<&'static str> {
+    let mut all = vec![BLOCK, SPHERE, ARM, EVERYTHING];
+    all.extend(TEMPLATES.iter().map(|template| template.text));
+    all
+}

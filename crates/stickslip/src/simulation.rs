@@ -1,0 +1,365 @@
+//! A scenario in motion: build once, then step, observe and steer.
+
+use crate::build::{Built, Place, build};
+use crate::element::Observation;
+use crate::element::own::OwnFriction;
+use crate::integrate::{Method, NotFinite, Work};
+use crate::network::implicit::ImplicitView;
+use crate::network::stage::{apply, evaluate};
+use crate::network::{NetworkState, Scratch};
+use crate::scenario::{Scenario, ScenarioError};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Why a run stopped before its end. The last good state is kept.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RunError {
+    /// A number became infinite or undefined.
+    Diverged {
+        /// Time of the last good state, s.
+        time: f64,
+        /// Steps done.
+        step: u64,
+        /// What diverged: a column of the trace, such as `block.velocity`.
+        what: String,
+        /// What to try.
+        remedy: String,
+    },
+    /// The coupled friction solve did not reach its accuracy.
+    Unsolved {
+        /// Time, s.
+        time: f64,
+        /// Residual relative to the force scale.
+        residual: f64,
+    },
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Diverged {
+                time,
+                step,
+                what,
+                remedy,
+            } => {
+                write!(
+                    f,
+                    "the run diverged after t = {time} s (step {step}): {what} is no longer finite\nhelp: {remedy}"
+                )
+            }
+            Self::Unsolved { time, residual } => write!(
+                f,
+                "friction and contact could not be solved together at t = {time} s (residual {residual:.1e} of the force \
+                 scale)\nhelp: use a smaller step, or a compliant contact with integrator = \"rk4\""
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// Residual of a coupled solve above which a run stops.
+const UNSOLVED: f64 = 1e-6;
+
+/// A scenario in motion.
+///
+/// ```
+/// use stickslip::Simulation;
+/// use stickslip::scenario::Scenario;
+///
+/// let text = r#"
+/// [simulation]
+/// duration = "1 s"
+/// step = "1 ms"
+/// integrator = "implicit-euler"
+/// [bodies.block]
+/// kind = "mass"
+/// mass = "2 kg"
+/// velocity = "3 m/s"
+/// [elements.floor]
+/// kind = "friction"
+/// between = ["block", "ground"]
+/// law = "implicit"
+/// kinetic = "10 N"
+/// "#;
+/// let mut simulation = Simulation::new(Scenario::parse(text, "block.toml", &[])?)?;
+/// simulation.advance(700)?;
+/// let block = simulation.body("block").unwrap();
+/// assert_eq!(simulation.velocity(block), &[0.0]); // 3 m/s at 5 m/s² stop within 0.6 s, exactly
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct Simulation {
+    scenario: Scenario,
+    built: Built,
+    state: NetworkState,
+    scratch: Scratch,
+    work: Work,
+}
+
+impl Simulation {
+    /// Builds the network of a scenario and puts it at its start.
+    pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
+        Self::with_own_laws(scenario, BTreeMap::new())
+    }
+
+    /// As [`Simulation::new`], with laws of the user's own for some friction elements (by number).
+    pub fn with_own_laws(
+        scenario: Scenario,
+        own: BTreeMap<usize, Box<dyn OwnFriction>>,
+    ) -> Result<Self, ScenarioError> {
+        let built = build(&scenario, own)?;
+        let state = built.network.initial_state();
+        let scratch = built.network.scratch();
+        let count = built.network.element_count;
+        let work = Work {
+            delivered: vec![0.0; count],
+            own: vec![0.0; count],
+            ..Work::default()
+        };
+        let mut simulation = Simulation {
+            scenario,
+            built,
+            state,
+            scratch,
+            work,
+        };
+        simulation.observe();
+        Ok(simulation)
+    }
+
+    /// The scenario.
+    pub fn scenario(&self) -> &Scenario {
+        &self.scenario
+    }
+
+    /// The network and what was decided on the way to it.
+    pub fn built(&self) -> &Built {
+        &self.built
+    }
+
+    /// The state.
+    pub fn state(&self) -> &NetworkState {
+        &self.state
+    }
+
+    /// The method of integration.
+    pub fn method(&self) -> Method {
+        self.built.method
+    }
+
+    /// Time now, s.
+    pub fn time(&self) -> f64 {
+        self.built.network.time(self.state.step)
+    }
+
+    /// Steps done.
+    pub fn steps_done(&self) -> u64 {
+        self.state.step
+    }
+
+    /// Advances `steps` steps as fast as possible: elements are not observed and no energy is counted.
+    pub fn advance(&mut self, steps: u64) -> Result<(), RunError> {
+        self.run::<false>(steps)
+    }
+
+    /// Advances `steps` steps, noting what elements do and the work they do.
+    pub fn advance_observed(&mut self, steps: u64) -> Result<(), RunError> {
+        self.run::<true>(steps)
+    }
+
+    fn run<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
+        let Simulation {
+            built,
+            state,
+            scratch,
+            work,
+            ..
+        } = self;
+        let network = &built.network;
+        let outcome = built.method.run::<OBSERVE>(network, state, scratch, work, steps);
+        match outcome {
+            Err(NotFinite { index }) => Err(self.diverged(index)),
+            Ok(()) if self.scratch.implicit.worst > UNSOLVED => {
+                let residual = std::mem::take(&mut self.scratch.implicit.worst);
+                Err(RunError::Unsolved {
+                    time: self.time(),
+                    residual,
+                })
+            }
+            Ok(()) => Ok(()),
+        }
+    }
+
+    fn diverged(&self, index: usize) -> RunError {
+        let columns = crate::trace::Columns::new(self);
+        let broken = self.scratch.signals.get().iter().any(|value| !value.is_finite());
+        let remedy = match self.built.method {
+            _ if broken => {
+                "a profile of force, motion or normal force is not finite here: check its expression".to_string()
+            }
+            Method::ImplicitEuler => {
+                "use a smaller step; springs can be taken at the end of the step with implicit = true".to_string()
+            }
+            _ => format!(
+                "use a step well below {} s, softer stiffnesses, or integrator = \"implicit-euler\"",
+                self.built.network.step
+            ),
+        };
+        RunError::Diverged {
+            time: self.time(),
+            step: self.state.step,
+            what: columns.name_of_state(index),
+            remedy,
+        }
+    }
+
+    /// The largest residual of a coupled friction solve so far, relative to the force scale.
+    pub fn worst_residual(&self) -> f64 {
+        self.scratch.implicit.worst
+    }
+
+    /// Notes what elements do in the present state. The implicit step notes forces of the step that ended here; the
+    /// integrators of differential equations evaluate them here.
+    pub fn observe(&mut self) {
+        let network = &self.built.network;
+        if self.built.method.implicit() && self.state.step > 0 {
+            network.place_bodies(&self.state.values, &mut self.scratch.frames, &mut self.scratch.linkages);
+            network.observe_gaps(&self.state.values, &mut self.scratch);
+            return;
+        }
+        let n = network.layout.integrated();
+        self.scratch.trial[..n].copy_from_slice(&self.state.values[..n]);
+        if self.built.method.implicit() {
+            // Before the first step nothing has acted; springs show their force, frictions none.
+            network.place_bodies(
+                &self.scratch.trial,
+                &mut self.scratch.frames,
+                &mut self.scratch.linkages,
+            );
+            crate::network::rigid::clear_observations(&network.rigid, &self.scratch.trial, &mut self.scratch.seen);
+            apply::<true>(network, &mut self.scratch, network.step);
+            for seen in &mut self.scratch.seen {
+                (seen.force, seen.power) = ([0.0; 3], 0.0);
+            }
+            network.observe_gaps(&self.state.values, &mut self.scratch);
+            let Scratch {
+                trial,
+                signals,
+                compression,
+                seen,
+                ..
+            } = &mut self.scratch;
+            let view = ImplicitView {
+                step: network.step,
+                before: trial,
+                signals: signals.get(),
+                compression,
+            };
+            for group in &network.frictions {
+                group.begin(&view, seen);
+            }
+            network.begin_rigid(trial, seen);
+            return;
+        }
+        evaluate::<true>(network, &mut self.scratch, 2 * self.state.step, 0.0);
+    }
+
+    /// What every element of the scenario did in the last observed step.
+    pub fn observations(&self) -> &[Observation] {
+        &self.scratch.seen
+    }
+
+    /// Work of drivers and elements so far, over observed steps.
+    pub fn work(&self) -> &Work {
+        &self.work
+    }
+
+    /// Energy now: kinetic and gravitational, and that of springs, contacts and bristles.
+    pub fn energy(&mut self) -> (f64, f64) {
+        let network = &self.built.network;
+        let mechanical = network.mechanical_energy(&self.state.values, &mut self.scratch);
+        (mechanical, self.stored().iter().sum())
+    }
+
+    /// Elastic energy of every element now.
+    pub(crate) fn stored(&mut self) -> Vec<f64> {
+        let network = &self.built.network;
+        let kept = self.scratch.seen.clone();
+        let n = network.layout.integrated();
+        self.scratch.trial[..n].copy_from_slice(&self.state.values[..n]);
+        network.place_bodies(
+            &self.scratch.trial,
+            &mut self.scratch.frames,
+            &mut self.scratch.linkages,
+        );
+        apply::<true>(network, &mut self.scratch, 0.0);
+        network.store_stiff_springs(&self.state.values, &mut self.scratch.seen);
+        let stored = self.scratch.seen.iter().map(|seen| seen.stored).collect();
+        self.scratch.seen = kept;
+        // The element states of the implicit step must not see rates of this evaluation.
+        self.scratch.rate.fill(0.0);
+        stored
+    }
+
+    /// The body with this name.
+    pub fn body(&self, name: &str) -> Option<usize> {
+        self.scenario.bodies.iter().position(|(other, _)| other == name)
+    }
+
+    /// The element with this name.
+    pub fn element(&self, name: &str) -> Option<usize> {
+        self.scenario.elements.iter().position(|(other, _)| other == name)
+    }
+
+    fn ranges(&self, body: usize) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
+        let network = &self.built.network;
+        match self.built.places[body] {
+            Place::Coordinates { first, axes, .. } => (first.q..first.q + axes, first.v..first.v + axes),
+            Place::Rigid(index) => {
+                let placed = &network.bodies[index];
+                (placed.q..placed.q + 7, placed.v..placed.v + 6)
+            }
+            Place::Linkage(index) => {
+                let placed = &network.linkages[index];
+                (
+                    placed.q..placed.q + placed.positions,
+                    placed.v..placed.v + placed.velocities,
+                )
+            }
+        }
+    }
+
+    /// Position of a body: one number per axis or joint; a rigid body has its position and its quaternion w, x, y, z.
+    pub fn position(&self, body: usize) -> &[f64] {
+        &self.state.values[self.ranges(body).0]
+    }
+
+    /// Velocity of a body: one number per axis or joint; a rigid body has its velocity and its angular velocity.
+    pub fn velocity(&self, body: usize) -> &[f64] {
+        &self.state.values[self.ranges(body).1]
+    }
+
+    /// States of an element's law.
+    pub fn element_state(&self, element: usize) -> &[f64] {
+        let (first, count) = self.built.states[element];
+        &self.state.values[first..first + count]
+    }
+
+    /// Force of an element in the last observed step, that which works on the relative motion r₁q₁ − r₂q₂; r₁ times it
+    /// acts on the first body.
+    pub fn force(&self, element: usize) -> &[f64] {
+        &self.scratch.seen[element].force[..self.built.axes[element]]
+    }
+
+    /// Takes an actuator over: it gives this value from now on. False if the element is no actuator or has no such axis.
+    pub fn set_actuator(&mut self, element: usize, axis: usize, value: f64) -> bool {
+        match self.built.actuators.get(element).and_then(|signals| signals.get(axis)) {
+            Some(&signal) => {
+                self.scratch.signals.hold(signal, value);
+                true
+            }
+            None => false,
+        }
+    }
+}

@@ -1,0 +1,196 @@
+//! Traces: what is recorded of a run, column by column.
+
+use crate::build::Place;
+use crate::scenario::{BodySpec, ElementSpec};
+use crate::simulation::Simulation;
+use stickslip_core::registry::{Family, law};
+
+/// Where the number of a column comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Source {
+    Time,
+    State(usize),
+    Force(usize, usize),
+    Mode(usize),
+    Normal(usize),
+    Gap(usize),
+}
+
+/// The columns of a run's trace.
+#[derive(Clone, Debug)]
+pub struct Columns {
+    names: Vec<String>,
+    sources: Vec<Source>,
+}
+
+const AXES: [&str; 3] = [".x", ".y", ".z"];
+
+/// Suffixes of a quantity with so many axes.
+fn suffixes(axes: usize) -> &'static [&'static str] {
+    if axes == 1 { &[""] } else { &AXES[..axes] }
+}
+
+impl Columns {
+    /// Every column of a simulation, in the order of the scenario.
+    pub fn new(simulation: &Simulation) -> Self {
+        let mut columns = Columns {
+            names: Vec::new(),
+            sources: Vec::new(),
+        };
+        columns.push("t".into(), Source::Time);
+        let scenario = simulation.scenario();
+        for (index, (name, body)) in scenario.bodies.iter().enumerate() {
+            columns.add_body(simulation, index, name, body);
+        }
+        for (index, (name, element)) in scenario.elements.iter().enumerate() {
+            columns.add_element(simulation, index, name, element);
+        }
+        columns
+    }
+
+    fn push(&mut self, name: String, source: Source) {
+        self.names.push(name);
+        self.sources.push(source);
+    }
+
+    fn pose(&mut self, name: &str, q: usize, v: usize) {
+        for (i, axis) in AXES.iter().enumerate() {
+            self.push(format!("{name}.position{axis}"), Source::State(q + i));
+        }
+        for (i, axis) in AXES.iter().enumerate() {
+            self.push(format!("{name}.velocity{axis}"), Source::State(v + i));
+        }
+        for (i, part) in ["qw", "qx", "qy", "qz"].iter().enumerate() {
+            self.push(format!("{name}.{part}"), Source::State(q + 3 + i));
+        }
+        for (i, part) in ["wx", "wy", "wz"].iter().enumerate() {
+            self.push(format!("{name}.{part}"), Source::State(v + 3 + i));
+        }
+    }
+
+    fn add_body(&mut self, simulation: &Simulation, index: usize, name: &str, body: &BodySpec) {
+        let network = &simulation.built().network;
+        match simulation.built().places[index] {
+            Place::Coordinates { first, axes, .. } => {
+                for (i, axis) in suffixes(axes).iter().enumerate() {
+                    self.push(format!("{name}.position{axis}"), Source::State(first.q + i));
+                }
+                for (i, axis) in suffixes(axes).iter().enumerate() {
+                    self.push(format!("{name}.velocity{axis}"), Source::State(first.v + i));
+                }
+            }
+            Place::Rigid(rigid) => {
+                let placed = &network.bodies[rigid];
+                self.pose(name, placed.q, placed.v);
+            }
+            Place::Linkage(linkage) => {
+                let placed = &network.linkages[linkage];
+                if placed.body.is_floating() {
+                    self.pose(name, placed.q, placed.v);
+                }
+                let BodySpec::Linkage(spec) = body else { return };
+                for (link, description) in spec.links.iter().enumerate() {
+                    let q = placed.body.joint_position_index(link);
+                    let v = placed.body.joint_velocity_index(link);
+                    if let (Some(q), Some(v)) = (q, v) {
+                        let joint = &description.joint;
+                        self.push(format!("{name}.{joint}.position"), Source::State(placed.q + q));
+                        self.push(format!("{name}.{joint}.velocity"), Source::State(placed.v + v));
+                    }
+                }
+            }
+        }
+    }
+
+    fn add_element(&mut self, simulation: &Simulation, index: usize, name: &str, element: &ElementSpec) {
+        let axes = simulation.built().axes[index];
+        for (i, axis) in suffixes(axes).iter().enumerate() {
+            self.push(format!("{name}.force{axis}"), Source::Force(index, i));
+        }
+        match element {
+            ElementSpec::Friction(spec) => {
+                self.push(format!("{name}.mode"), Source::Mode(index));
+                self.bristle(simulation, index, name, &spec.friction.law, axes);
+            }
+            ElementSpec::Contact(_) => {
+                self.push(format!("{name}.normal"), Source::Normal(index));
+                self.push(format!("{name}.gap"), Source::Gap(index));
+                self.push(format!("{name}.mode"), Source::Mode(index));
+            }
+            ElementSpec::Stop(_) => {
+                self.push(format!("{name}.gap"), Source::Gap(index));
+                self.push(format!("{name}.mode"), Source::Mode(index));
+            }
+            ElementSpec::Joint(spec) => {
+                self.push(format!("{name}.gap"), Source::Gap(index));
+                if let Some(friction) = &spec.friction {
+                    self.push(format!("{name}.mode"), Source::Mode(index));
+                    self.bristle(simulation, index, name, &friction.law, 1);
+                }
+            }
+            ElementSpec::Spring(_) | ElementSpec::Actuator(_) | ElementSpec::Gear(_) => (),
+        }
+    }
+
+    fn bristle(&mut self, simulation: &Simulation, index: usize, name: &str, law_name: &str, axes: usize) {
+        let Some(state) = law(Family::Friction, law_name).and_then(|law| law.state_name) else {
+            return;
+        };
+        let (first, _) = simulation.built().states[index];
+        for (i, axis) in suffixes(axes).iter().enumerate() {
+            self.push(format!("{name}.{state}{axis}"), Source::State(first + i));
+        }
+    }
+
+    /// Keeps only the named columns (and the time), in the order given; the first unknown name is returned.
+    pub fn select(&mut self, names: &[String]) -> Result<(), String> {
+        let mut chosen = Columns {
+            names: vec!["t".into()],
+            sources: vec![Source::Time],
+        };
+        for name in names.iter().filter(|name| *name != "t") {
+            match self.names.iter().position(|other| other == name) {
+                Some(i) => chosen.push(name.clone(), self.sources[i]),
+                None => return Err(name.clone()),
+            }
+        }
+        *self = chosen;
+        Ok(())
+    }
+
+    /// Names of the columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The values of the columns now, into `row`.
+    pub fn read(&self, simulation: &Simulation, row: &mut Vec<f64>) {
+        row.clear();
+        row.extend(self.sources.iter().map(|&source| value(simulation, source)));
+    }
+
+    /// The value of one column now.
+    pub fn value(&self, simulation: &Simulation, column: usize) -> f64 {
+        value(simulation, self.sources[column])
+    }
+
+    /// The column that shows a number of the state, for messages.
+    pub(crate) fn name_of_state(&self, index: usize) -> String {
+        match self.sources.iter().position(|&source| source == Source::State(index)) {
+            Some(i) => self.names[i].clone(),
+            None => "a state of an element".into(),
+        }
+    }
+}
+
+fn value(simulation: &Simulation, source: Source) -> f64 {
+    let seen = simulation.observations();
+    match source {
+        Source::Time => simulation.time(),
+        Source::State(index) => simulation.state().values[index],
+        Source::Force(element, axis) => simulation.built().first_ratio[element] * seen[element].force[axis],
+        Source::Mode(element) => f64::from(seen[element].mode as u8),
+        Source::Normal(element) => seen[element].normal,
+        Source::Gap(element) => seen[element].gap,
+    }
+}

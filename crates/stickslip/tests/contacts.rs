@@ -1,0 +1,302 @@
+//! Contacts, penalty joints and point springs against closed forms.
+#![allow(missing_docs)]
+
+use stickslip::Simulation;
+use stickslip::scenario::Scenario;
+
+fn simulation(text: &str) -> Simulation {
+    let scenario = Scenario::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn close(found: f64, expected: f64, tolerance: f64) {
+    assert!(
+        (found - expected).abs() <= tolerance,
+        "found {found}, expected {expected} ± {tolerance}"
+    );
+}
+
+const FLOOR: &str = "surface = { plane = { normal = [0, 0, 1], offset = 0 } }\n";
+
+#[test]
+fn two_equal_spheres_exchange_their_velocities() {
+    let mut spheres = simulation(
+        "[simulation]\nduration = 0.2\nstep = 1e-5\nintegrator = \"rk4\"\n\
+         [bodies.a]\nkind = \"rigid-body\"\nshape = { sphere = 0.1 }\nmass = 2\nposition = [-0.15, 0, 0]\nvelocity = [1.5, 0, 0]\n\
+         [bodies.b]\nkind = \"rigid-body\"\nshape = { sphere = 0.05 }\nmass = 2\nposition = [0.05, 0, 0]\n\
+         [elements.hit]\nkind = \"contact\"\nbetween = [\"a\", \"b\"]\nnormal = { law = \"kelvin-voigt\", stiffness = 1e5, damping = 0 }\n",
+    );
+    spheres.advance(20_000).unwrap();
+    close(spheres.velocity(0)[0], 0.0, 1e-5);
+    close(spheres.velocity(1)[0], 1.5, 1e-5);
+    close(spheres.velocity(0)[0] + spheres.velocity(1)[0], 1.5, 1e-13);
+}
+
+/// A point in the plane on a rigid slope: slides with g·(sin − μ·cos), or stays.
+#[test]
+fn a_point_on_a_slope_slides_or_stays_as_coulomb_says() {
+    let slope = |mu: f64| {
+        let (s, c) = (0.6, 0.8);
+        let mut point = simulation(&format!(
+            "[simulation]\nduration = 1\nstep = \"1 ms\"\nintegrator = \"implicit-euler\"\ngravity = [0, -9.8]\n\
+             [bodies.point]\nkind = \"mass\"\nmass = 0.4\nposition = [0, 0]\n\
+             [elements.slope]\nkind = \"contact\"\nbetween = [\"point\", \"ground\"]\n\
+             surface = {{ plane = {{ normal = [{s}, {c}, 0], offset = 0 }} }}\nnormal = {{ law = \"rigid\" }}\n\
+             friction = {{ law = \"implicit\", mu = {mu} }}\n"
+        ));
+        point.advance_observed(1000).unwrap();
+        let v = point.velocity(0).to_vec();
+        (v[0] * c - v[1] * s, v[0] * s + v[1] * c, point.force(0).to_vec(), v)
+    };
+    let (along, across, force, _) = slope(0.5);
+    close(along, 9.8 * (0.6 - 0.5 * 0.8), 1e-11);
+    close(across, 0.0, 1e-12);
+    let normal = 0.4 * 9.8 * 0.8;
+    close(force[0] * 0.6 + force[1] * 0.8, normal, 1e-11);
+    let (_, _, force, velocity) = slope(0.76);
+    assert_eq!(velocity, [0.0, 0.0], "stuck means at rest");
+    close(force[1], 0.4 * 9.8, 1e-11);
+    close(force[0], 0.0, 1e-11);
+}
+
+/// A box dropped on a conveyor is carried along: it accelerates with μ·g until it moves with the belt.
+#[test]
+fn a_conveyor_carries_a_box() {
+    let mut belt = simulation(&format!(
+        "[simulation]\nduration = 2\nstep = \"1 ms\"\nintegrator = \"implicit-euler\"\ngravity = [0, 0, -9.8]\n\
+         [bodies.box]\nkind = \"rigid-body\"\nshape = {{ box = [0.5, 0.4, 0.1] }}\nmass = 3\nposition = [0, 0, 0.05]\n\
+         [bodies.belt]\nkind = \"driver\"\nvelocity = [0.7, 0, 0]\n\
+         [elements.touch]\nkind = \"contact\"\nbetween = [\"box\", \"belt\"]\n{FLOOR}normal = {{ law = \"rigid\" }}\n\
+         friction = {{ law = \"implicit\", mu = 0.2 }}\n"
+    ));
+    belt.advance(100).unwrap();
+    close(belt.velocity(0)[0], 0.2 * 9.8 * 0.1, 1e-10);
+    belt.advance(1000).unwrap();
+    assert_eq!(
+        belt.velocity(0),
+        &[0.7, 0.0, 0.0, 0.0, 0.0, 0.0],
+        "carried along exactly"
+    );
+    belt.advance_observed(1).unwrap();
+    close(belt.force(0)[0], 0.0, 1e-9);
+    close(belt.force(0)[2], 3.0 * 9.8, 1e-10);
+}
+
+/// A leg on a vertical slide lands on its foot: the impact is swallowed and the floor carries the weight.
+#[test]
+fn a_leg_of_a_linkage_lands_on_its_foot() {
+    let mut leg = simulation(&format!(
+        "[simulation]\nduration = 2\nstep = \"1 ms\"\nintegrator = \"implicit-euler\"\ngravity = [0, 0, -9.8]\n\
+         [bodies.robot]\nkind = \"linkage\"\nlinks = [\n\
+         {{ name = \"leg\", parent = \"ground\", joint = \"slide\", type = \"prismatic\", axis = [0, 0, 1], origin = [0, 0, 0.5], mass = 4, com = [0, 0, -0.2], inertia = [0.1, 0.1, 0.1], shape = {{ sphere = 0.05 }} }},\n]\n\
+         [elements.foot]\nkind = \"contact\"\nbetween = [\"robot.leg\", \"ground\"]\n{FLOOR}normal = {{ law = \"rigid\" }}\n\
+         friction = {{ law = \"implicit\", mu = 0.6 }}\n"
+    ));
+    leg.advance_observed(2000).unwrap();
+    close(leg.velocity(0)[0], 0.0, 1e-13);
+    // The foot's centre stands one radius above the floor: 0.5 + q − 0.2 = 0.05.
+    close(leg.position(0)[0], -0.25, 1e-12);
+    close(leg.force(0)[2], 4.0 * 9.8, 1e-9);
+}
+
+/// A compliant floor under four corners settles where the springs carry the weight.
+#[test]
+fn a_box_settles_on_a_compliant_floor() {
+    let mut cube = simulation(&format!(
+        "[simulation]\nduration = 2\nstep = 1e-4\nintegrator = \"rk4\"\ngravity = [0, 0, -9.8]\n\
+         [bodies.cube]\nkind = \"rigid-body\"\nshape = {{ box = [0.2, 0.2, 0.2] }}\nmass = 5\nposition = [0, 0, 0.1]\n\
+         [elements.floor]\nkind = \"contact\"\nbetween = [\"cube\", \"ground\"]\n{FLOOR}\
+         normal = {{ law = \"kelvin-voigt\", stiffness = 2e5, damping = 800 }}\n\
+         friction = {{ law = \"proxy\", mu = 0.5, stiffness = 2e5, damping = 800 }}\n"
+    ));
+    cube.advance(20_000).unwrap();
+    cube.observe();
+    close(cube.position(0)[2], 0.1 - 5.0 * 9.8 / (4.0 * 2e5), 1e-12);
+    close(cube.force(0)[2], 49.0, 1e-7);
+}
+
+/// A rod on a revolute penalty joint swings like the same rod on the joint of a linkage.
+#[test]
+fn a_penalty_hinge_follows_the_exact_hinge() {
+    let inertia = "inertia = [0.0002, 0.015, 0.015]";
+    let mut soft = simulation(&format!(
+        "[simulation]\nduration = 1\nstep = 5e-5\nintegrator = \"rk4\"\ngravity = [0, -9.8, 0]\n\
+         [bodies.rod]\nkind = \"rigid-body\"\nmass = 0.5\nshape = {{ point = true }}\n{inertia}\nposition = [0.3, 0, 0]\n\
+         [elements.hinge]\nkind = \"joint\"\ntype = \"revolute\"\nbetween = [\"rod\", \"ground\"]\nat = [[-0.3, 0, 0], [0, 0, 0]]\n\
+         axis = [0, 0, 1]\nstiffness = 1e6\ndamping = 200\nrotational_stiffness = 2000\nrotational_damping = 1\n"
+    ));
+    let mut exact = simulation(&format!(
+        "[simulation]\nduration = 1\nstep = 1e-4\nintegrator = \"rk4\"\ngravity = [0, -9.8, 0]\n\
+         [bodies.rod]\nkind = \"linkage\"\nlinks = [{{ name = \"rod\", parent = \"ground\", joint = \"hinge\", type = \"revolute\", axis = [0, 0, 1], mass = 0.5, com = [0.3, 0, 0], {inertia} }}]\n"
+    ));
+    soft.advance(20_000).unwrap();
+    exact.advance(10_000).unwrap();
+    let angle = exact.position(0)[0];
+    close(soft.position(0)[0], 0.3 * angle.cos(), 2e-4);
+    close(soft.position(0)[1], 0.3 * angle.sin(), 2e-4);
+    close(soft.velocity(0)[5], exact.velocity(0)[0], 2e-3);
+}
+
+#[test]
+fn fixed_spherical_and_prismatic_joints_hold_what_they_should() {
+    let body = |joint: &str, load: &str| {
+        let mut body = simulation(&format!(
+            "[simulation]\nduration = 3\nstep = 1e-4\nintegrator = \"rk4\"\n\
+             [bodies.body]\nkind = \"rigid-body\"\nmass = 1\nshape = {{ box = [0.2, 0.2, 0.2] }}\n{load}\n\
+             [elements.joint]\nkind = \"joint\"\nbetween = [\"body\", \"ground\"]\nat = [[0, 0, 0], [0, 0, 0]]\n{joint}\n\
+             stiffness = 4e4\ndamping = 300\nrotational_stiffness = 500\nrotational_damping = 2\n"
+        ));
+        body.advance(30_000).unwrap();
+        (body.position(0).to_vec(), body.velocity(0).to_vec())
+    };
+    // Fixed: gives by force/stiffness and torque/stiffness (half the angle is the quaternion's z for small angles).
+    let (q, v) = body("type = \"fixed\"", "force = [8, 0, 0]\ntorque = [0, 0, 0.5]");
+    close(q[0], 8.0 / 4e4, 1e-9);
+    close(q[6], 0.5 * 0.5 / 500.0, 1e-9);
+    close(v.iter().map(|v| v.abs()).sum(), 0.0, 1e-9);
+    // Spherical: turns freely, does not leave.
+    let (q, v) = body("type = \"spherical\"", "torque = [0, 0.01, 0]");
+    close(v[4], 0.01 * 3.0 / (1.0 / 6.0 * 0.04), 1e-6);
+    close(q[0].hypot(q[1]).hypot(q[2]), 0.0, 1e-9);
+    // Prismatic: slides freely along its axis, turns nowhere.
+    let (q, v) = body("type = \"prismatic\"\naxis = [0, 1, 0]", "force = [0, 2, 3]");
+    close(v[1], 2.0 * 3.0, 1e-9);
+    close(q[2], 3.0 / 4e4, 1e-9);
+    close(v[3].hypot(v[4]).hypot(v[5]), 0.0, 1e-12);
+}
+
+/// A spring between a point of a body and the ground, along the line between its ends.
+#[test]
+fn a_point_spring_pulls_along_its_line() {
+    let mut ball = simulation(
+        "[simulation]\nduration = 4\nstep = 1e-3\nintegrator = \"rk4\"\ngravity = [0, 0, -9.8]\n\
+         [bodies.ball]\nkind = \"rigid-body\"\nmass = 2\nshape = { sphere = 0.1 }\nposition = [0, 0, -1]\n\
+         [elements.rope]\nkind = \"spring\"\nbetween = [\"ball\", \"ground\"]\nat = [[0, 0, 0.1], [0, 0, 0]]\n\
+         stiffness = 500\ndamping = 40\nlength = 0.8\n",
+    );
+    ball.advance(4000).unwrap();
+    ball.observe();
+    close(ball.position(0)[2], -0.9 - 2.0 * 9.8 / 500.0, 1e-6);
+    close(ball.force(0)[2], 2.0 * 9.8, 1e-4);
+}
+
+/// A ball sliding on a rigid floor: the closed form of a ball alone, and the coupled solve that a far wall brings about,
+/// agree with each other and with mechanics: rolling begins at 2·v₀/(7·μ·g) with 5/7 of the speed.
+#[test]
+fn a_ball_slides_until_it_rolls() {
+    let text = |wall: &str| {
+        format!(
+            "[simulation]\nduration = 1\nstep = \"0.5 ms\"\nintegrator = \"implicit-euler\"\ngravity = [0, 0, -9.8]\n\
+             [bodies.ball]\nkind = \"rigid-body\"\nshape = {{ sphere = 0.2 }}\nmass = 0.3\nposition = [0, 0, 0.2]\nvelocity = [1.2, -1.6, 0]\n\
+             [elements.floor]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\n{FLOOR}normal = {{ law = \"rigid\" }}\n\
+             friction = {{ law = \"implicit\", mu = 0.1, mu_static = 0.15 }}\n{wall}"
+        )
+    };
+    let wall = "[elements.wall]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\n\
+         surface = { plane = { normal = [-1, 0, 0], offset = -100 } }\nnormal = { law = \"rigid\" }\n";
+    let mut lone = simulation(&text(""));
+    let mut coupled = simulation(&text(wall));
+    let mut rolling = 0.0;
+    for _ in 0..2000 {
+        lone.advance_observed(1).unwrap();
+        coupled.advance_observed(1).unwrap();
+        for (a, b) in lone.velocity(0).iter().zip(coupled.velocity(0)) {
+            close(*a, *b, 1e-11);
+        }
+        assert_eq!(lone.position(0)[2], 0.2, "the ball leaves the floor");
+        let v = lone.velocity(0);
+        let slip = (v[0] - 0.2 * v[4]).hypot(v[1] + 0.2 * v[3]);
+        if rolling == 0.0 && slip < 1e-12 {
+            rolling = lone.time();
+        }
+    }
+    close(rolling, 2.0 * 2.0 / (7.0 * 0.1 * 9.8), 5e-4);
+    close(lone.velocity(0)[0], 1.2 * 5.0 / 7.0, 1e-10);
+    close(lone.velocity(0)[1], -1.6 * 5.0 / 7.0, 1e-10);
+}
+
+/// Dropped on a floor with restitution, a ball rises to e² of its height; with 0 it stays down.
+#[test]
+fn a_dropped_ball_rebounds_with_its_restitution() {
+    let drop = |restitution: f64| {
+        let mut ball = simulation(&format!(
+            "[simulation]\nduration = 3\nstep = 1e-5\nintegrator = \"implicit-euler\"\ngravity = [0, 0, -9.8]\n\
+             [bodies.ball]\nkind = \"rigid-body\"\nshape = {{ sphere = 0.1 }}\nmass = 1\nposition = [0, 0, 0.6]\n\
+             [elements.floor]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\n{FLOOR}\
+             normal = {{ law = \"rigid\", restitution = {restitution} }}\n"
+        ));
+        let mut top = 0.0f64;
+        let mut lowest = 1.0f64;
+        let impact = (2.0f64 * 0.5 / 9.8).sqrt();
+        while ball.time() < 2.2 * impact {
+            ball.advance(1).unwrap();
+            let z = ball.position(0)[2];
+            lowest = lowest.min(z);
+            if ball.time() > impact + 1e-3 {
+                top = top.max(z);
+            }
+        }
+        (top - 0.1, lowest - 0.1)
+    };
+    let (top, lowest) = drop(0.7);
+    close(top, 0.49 * 0.5, 2e-4);
+    assert!(lowest > -1e-4);
+    let (top, lowest) = drop(0.0);
+    close(top, 0.0, 1e-12);
+    close(lowest, 0.0, 1e-12);
+}
+
+/// A body that the step itself accelerates into the floor does not enter it, however slowly it came.
+#[test]
+fn a_hard_push_does_not_drive_a_point_into_the_floor() {
+    let mut point = simulation(&format!(
+        "[simulation]\nduration = 1\nstep = \"1 ms\"\nintegrator = \"implicit-euler\"\n\
+         [bodies.point]\nkind = \"mass\"\nmass = 1\nposition = [0, 0, 1e-4]\nforce = [0, 0, -1000]\n\
+         [elements.floor]\nkind = \"contact\"\nbetween = [\"point\", \"ground\"]\n{FLOOR}normal = {{ law = \"rigid\" }}\n"
+    ));
+    point.observe();
+    assert_eq!(point.observations()[0].gap, 1e-4);
+    for _ in 0..10 {
+        point.advance_observed(1).unwrap();
+        point.observe();
+        assert!(
+            point.position(0)[2] >= 0.0,
+            "entered the floor: {}",
+            point.position(0)[2]
+        );
+        assert_eq!(point.observations()[0].gap, point.position(0)[2]);
+    }
+    close(point.force(0)[2], 1000.0, 1e-9);
+}
+
+/// Parameters chosen for contacts and joints are stiff enough to hold and soft enough to be stable, whatever the body.
+#[test]
+fn chosen_stiffnesses_hold_and_stay_stable() {
+    // A leg on a vertical slide: the floor feels the whole leg, 4 kg.
+    for com in ["0", "-0.2"] {
+        let mut leg = simulation(&format!(
+            "[simulation]\nduration = 2\nstep = \"1 ms\"\nintegrator = \"rk4\"\ngravity = [0, 0, -9.8]\n\
+             [bodies.robot]\nkind = \"linkage\"\nlinks = [\n\
+             {{ name = \"leg\", parent = \"ground\", joint = \"slide\", type = \"prismatic\", axis = [0, 0, 1], origin = [0, 0, 0.3], mass = 4, com = [0, 0, {com}], inertia = [0.1, 0.1, 0.1], shape = {{ sphere = 0.05 }} }},\n]\n\
+             [elements.foot]\nkind = \"contact\"\nbetween = [\"robot.leg\", \"ground\"]\n{FLOOR}normal = {{ law = \"kelvin-voigt\" }}\n"
+        ));
+        close(leg.built().choices[0].value, 4.0 * 500.0 * 500.0, 1e-3);
+        leg.advance(2000).unwrap();
+        let foot = 0.3 + leg.position(0)[0] + com.parse::<f64>().unwrap() - 0.05;
+        close(foot, -4.0 * 9.8 / 1e6, 1e-6);
+    }
+    // Two thin rods on penalty hinges: the joints must not gape.
+    let mut rods = simulation(
+        "[simulation]\nduration = 1\nstep = 1e-4\nintegrator = \"rk4\"\ngravity = [0, -9.8, 0]\n\
+         [bodies.a]\nkind = \"rigid-body\"\nmass = 0.5\nshape = { point = true }\ninertia = [2e-4, 3.75e-3, 3.75e-3]\nposition = [0.15, 0, 0]\n\
+         [bodies.b]\nkind = \"rigid-body\"\nmass = 0.5\nshape = { point = true }\ninertia = [2e-4, 3.75e-3, 3.75e-3]\nposition = [0.45, 0, 0]\n\
+         [elements.one]\nkind = \"joint\"\ntype = \"revolute\"\nbetween = [\"a\", \"ground\"]\nat = [[-0.15, 0, 0], [0, 0, 0]]\naxis = [0, 0, 1]\n\
+         [elements.two]\nkind = \"joint\"\ntype = \"revolute\"\nbetween = [\"b\", \"a\"]\nat = [[-0.15, 0, 0], [0.15, 0, 0]]\naxis = [0, 0, 1]\n",
+    );
+    let mut widest = 0.0f64;
+    for _ in 0..10_000 {
+        rods.advance_observed(1).unwrap();
+        widest = widest.max(rods.observations()[0].gap).max(rods.observations()[1].gap);
+    }
+    assert!(widest > 0.0 && widest < 1e-4, "a joint gapes by {widest} m");
+}
