@@ -1,0 +1,159 @@
+//! `stickslip check FILE`.
+
+use crate::failure::{Failure, print, print_json, warn};
+use crate::text::{duration, list, number, table};
+use clap::Args;
+use std::path::PathBuf;
+use stickslip::Simulation;
+use stickslip::advice::{Advice, FrictionLine, advise};
+use stickslip::run::recorded_columns;
+use stickslip::scenario::Scenario;
+
+/// Shown below the help.
+const EXAMPLES: &str = "\
+Examples:
+  stickslip check block.toml
+  stickslip check block.toml --set simulation.step=\"2 ms\" --json";
+
+/// Check a scenario without running it, and say what to expect
+///
+/// Shows bodies, elements and states, the parameters that were chosen for you and why, whether each friction can hold
+/// its load (stick margin 1 - peak load/limit, everything at rest), how far bristles give way before they slip, and
+/// warnings.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Check {
+    /// The scenario file
+    file: PathBuf,
+    /// Change a value: elements.floor.law=lugre, bodies.block.mass="2 kg"
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Check {
+    /// Examines the scenario.
+    pub fn execute(self) -> Result<(), Failure> {
+        let simulation = Simulation::new(Scenario::read(&self.file, &self.set)?)?;
+        recorded_columns(&simulation)?;
+        let advice = advise(&simulation);
+        if self.json {
+            return print_json(&advice);
+        }
+        warn(simulation.scenario(), &advice.diagnostics);
+        print(&text(&advice))
+    }
+}
+
+fn text(advice: &Advice) -> String {
+    let mut out = String::new();
+    if !advice.title.is_empty() {
+        out += &format!("{}\n", advice.title);
+    }
+    let end = advice.step * advice.steps as f64;
+    out += &format!(
+        "  {}, {} steps of {} to t = {} s, {} numbers of state\n",
+        advice.integrator,
+        advice.steps,
+        duration(advice.step),
+        number(end),
+        advice.states
+    );
+    let bodies: Vec<Vec<String>> = advice
+        .bodies
+        .iter()
+        .map(|body| vec![body.name.clone(), body.kind.to_string(), body.about.clone()])
+        .collect();
+    out += &format!("\nBodies\n{}", list(&bodies, "  "));
+    let elements: Vec<Vec<String>> = advice
+        .elements
+        .iter()
+        .map(|element| {
+            let [first, second] = &element.between;
+            let mut about = element.laws.join(" with ");
+            if let Some(implicit) = element.implicit {
+                about = format!("taken at the {} of the step", if implicit { "end" } else { "start" });
+            }
+            let ends = if second == "ground" && first.contains('.') {
+                format!("on {first}")
+            } else {
+                format!("{first} - {second}")
+            };
+            vec![element.name.clone(), element.kind.to_string(), ends, about]
+        })
+        .collect();
+    if !elements.is_empty() {
+        out += &format!("\nElements\n{}", list(&elements, "  "));
+    }
+    if !advice.frictions.is_empty() {
+        out += &format!("\nFriction\n{}", frictions(&advice.frictions));
+    }
+    if !advice.choices.is_empty() {
+        let rows: Vec<Vec<String>> = advice
+            .choices
+            .iter()
+            .map(|choice| {
+                let value = format!("{} {}", number(choice.value), choice.unit);
+                vec![choice.key.clone(), value, choice.reason.clone()]
+            })
+            .collect();
+        out += &format!("\nChosen for you\n{}", list(&rows, "  "));
+    }
+    out += &match advice.warnings.len() {
+        0 => "\nNo warnings.\n".to_string(),
+        1 => "\n1 warning, on standard error.\n".to_string(),
+        n => format!("\n{n} warnings, on standard error.\n"),
+    };
+    out
+}
+
+fn frequency(value: Option<f64>) -> String {
+    value.map_or("-".to_string(), |x| format!("{x:.1} rad/s"))
+}
+
+fn frictions(lines: &[FrictionLine]) -> String {
+    let header = [
+        "",
+        "law",
+        "peak load",
+        "limit",
+        "stick margin",
+        "presliding",
+        "lowest bristle mode",
+        "load line",
+    ];
+    let mut rows = vec![header.map(String::from).to_vec()];
+    for line in lines {
+        let (length, force) = (if line.unit == "Nm" { "rad" } else { "m" }, line.unit);
+        let cell = |value: Option<f64>, unit: &str| value.map_or("-".to_string(), |x| format!("{} {unit}", number(x)));
+        rows.push(vec![
+            line.element.clone(),
+            line.law.clone(),
+            cell(line.peak_load, force),
+            cell(line.holding_limit, force),
+            line.stick_margin
+                .map_or("-".to_string(), |margin| format!("{:.1} %", 100.0 * margin)),
+            cell(line.presliding, length),
+            frequency(line.bristle_mode),
+            frequency(line.load_line),
+        ]);
+    }
+    let mut out = table(&rows, "  ");
+    let mut counted: Vec<&str> = Vec::new();
+    for line in lines {
+        if !counted.contains(&line.counted.as_str()) {
+            counted.push(&line.counted);
+        }
+    }
+    for words in counted {
+        let names: Vec<&str> = lines
+            .iter()
+            .filter(|line| line.counted == words)
+            .map(|line| line.element.as_str())
+            .collect();
+        out += &format!("  load on {}: {words}\n", names.join(", "));
+    }
+    out
+}

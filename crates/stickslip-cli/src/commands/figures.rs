@@ -1,0 +1,84 @@
+//! `stickslip figures [NAME...]`.
+
+use crate::failure::{Failure, note, print};
+use crate::figures::{Entry, FIGURES, Reproduction, failures};
+use clap::Args;
+use std::fs;
+use std::path::PathBuf;
+use stickslip_plot::page::Verdict;
+
+/// Reproduce the published figures and claims on one HTML page
+///
+/// The page has every picture and a table of claims: what is expected, what was measured, and whether it holds. Its
+/// path is printed; the exit status is 1 if a claim does not hold. For example:
+///
+///     stickslip figures
+///     stickslip figures fig000-8 fig000-9 --out page
+///     stickslip figures seed004
+#[derive(Args)]
+#[command(verbatim_doc_comment)]
+pub struct Figures {
+    /// Figures to make, or a publication for all of its figures; everything if left out
+    names: Vec<String>,
+    /// The folder for index.html; it is created if need be
+    #[arg(long, value_name = "DIR", default_value = "stickslip-figures")]
+    out: PathBuf,
+}
+
+impl Figures {
+    /// Makes the figures and writes the page.
+    pub fn execute(self) -> Result<(), Failure> {
+        let chosen = choose(&self.names)?;
+        fs::create_dir_all(&self.out).map_err(|error| Failure::write(&self.out, &error))?;
+        let mut reproduction = Reproduction::default();
+        let (mut failed, mut judged) = (0, 0);
+        for entry in chosen {
+            let section = reproduction.add(entry).map_err(Failure::Work)?;
+            let failing = failures(section);
+            let open = section
+                .claims
+                .iter()
+                .filter(|claim| matches!(claim.verdict, Verdict::NotReproducible(_)));
+            let count = section.claims.len() - open.count();
+            note(&format!("{:16}{} of {count} claims hold", entry.name, count - failing));
+            for claim in section.claims.iter().filter(|claim| claim.verdict == Verdict::Fails) {
+                note(&format!("  fails: {}", claim.claim));
+                let pairs = claim.expected.lines().zip(claim.measured.lines());
+                pairs.for_each(|(expected, measured)| note(&format!("    expected {expected}; measured {measured}")));
+            }
+            failed += failing;
+            judged += count;
+        }
+        let path = self.out.join("index.html");
+        reproduction
+            .page()
+            .save(&path)
+            .map_err(|error| Failure::Work(error.to_string()))?;
+        print(&format!("{}\n", path.display()))?;
+        if failed > 0 {
+            return Err(Failure::Work(format!(
+                "error: {failed} of {judged} claims do not hold; the page says which"
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// The figures of these names, each once and in the order of the page.
+fn choose(names: &[String]) -> Result<Vec<&'static Entry>, Failure> {
+    let publications = FIGURES.iter().map(|entry| entry.publication);
+    let known: Vec<&str> = {
+        let mut known: Vec<&str> = FIGURES.iter().map(|entry| entry.name).chain(publications).collect();
+        let mut seen = std::collections::BTreeSet::new();
+        known.retain(|name| seen.insert(*name));
+        known
+    };
+    for name in names {
+        if !known.contains(&name.as_str()) {
+            return Err(Failure::unknown("figure", name, known.iter().copied()));
+        }
+    }
+    let wanted =
+        |entry: &&Entry| names.is_empty() || names.iter().any(|name| name == entry.name || name == entry.publication);
+    Ok(FIGURES.iter().filter(wanted).collect())
+}

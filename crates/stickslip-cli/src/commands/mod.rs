@@ -1,0 +1,42 @@
+//! The commands, one file each. A new command is a module, a variant and an arm here.
+
+mod check;
+mod compare;
+mod completions;
+mod figures;
+mod laws;
+mod new;
+mod run;
+mod schema;
+
+use crate::failure::Failure;
+use clap::Subcommand;
+
+/// A command and its arguments.
+#[derive(Subcommand)]
+pub enum Command {
+    Run(run::Run),
+    Check(check::Check),
+    Compare(compare::Compare),
+    Laws(laws::Laws),
+    Figures(figures::Figures),
+    New(new::New),
+    Schema(schema::Schema),
+    Completions(completions::Completions),
+}
+
+impl Command {
+    /// Does the work.
+    pub fn execute(self) -> Result<(), Failure> {
+        match self {
+            Self::Run(run) => run.execute(),
+            Self::Check(check) => check.execute(),
+            Self::Compare(compare) => compare.execute(),
+            Self::Laws(laws) => laws.execute(),
+            Self::Figures(figures) => figures.execute(),
+            Self::New(new) => new.execute(),
+            Self::Schema(schema) => schema.execute(),
+            Self::Completions(completions) => completions.execute(),
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! `stickslip run FILE`.
+
+mod summary;
+
+use crate::failure::{Failure, print, print_json, warn};
+use crate::picture::{self, Recording};
+use crate::trace_file::{Format, TraceFile};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use stickslip::Simulation;
+use stickslip::run::{Ended, Options, Sink, recorded_columns, run};
+use stickslip::scenario::Scenario;
+
+/// Shown below the help.
+const EXAMPLES: &str = "\
+Examples:
+  stickslip run block.toml --plot block.svg
+  stickslip run block.toml --set elements.floor.law=lugre --out block.csv
+  stickslip run block.toml --json | jq .energy";
+
+/// Simulate a scenario: print a summary, write the trace and a picture
+///
+/// The trace has one row per step (or every Nth), with the columns the scenario chooses or all. An existing file is replaced
+/// only when the new one is complete; Ctrl-C and a failing run leave what was reached.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Run {
+    /// The scenario file
+    file: PathBuf,
+    /// Change a value: elements.floor.law=lugre, bodies.block.mass="2 kg"
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Write the trace to this file: .csv, .json or .parquet
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw velocities, forces and positions to this file: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Record every Nth step; the first and the last are always recorded
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
+    every: u64,
+    /// Threads to use. One run needs one; results are the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    threads: Option<u64>,
+    /// Print the run report as JSON instead of the summary
+    #[arg(long)]
+    json: bool,
+    /// Print no summary and no progress
+    #[arg(long)]
+    quiet: bool,
+}
+
+impl Run {
+    /// Runs the scenario.
+    pub fn execute(self) -> Result<(), Failure> {
+        if let Some(path) = &self.out {
+            Format::of(path)?;
+        }
+        if let Some(path) = &self.plot {
+            picture::check(path)?;
+        }
+        let mut simulation = Simulation::new(Scenario::read(&self.file, &self.set)?)?;
+        let columns = recorded_columns(&simulation)?;
+        let steps = simulation.built().steps;
+        let scenario = simulation.scenario();
+        let rows = steps / self.every + 2;
+        let mut recording = match &self.plot {
+            Some(_) => Some(Recording::new(scenario, columns.names(), rows)?),
+            None => None,
+        };
+        let mut trace = match &self.out {
+            Some(path) => Some(TraceFile::create(path, columns.names())?),
+            None => None,
+        };
+        if !self.json {
+            warn(scenario, &simulation.built().warnings);
+        }
+
+        let mut sink = |row: &[f64]| {
+            if let Some(recording) = &mut recording {
+                recording.row(row);
+            }
+            trace.as_mut().map_or(Ok(()), |trace| trace.row(row))
+        };
+        let wanted = self.out.is_some() || self.plot.is_some();
+        let mut progress = Progress::new(steps, self.quiet);
+        let options = Options {
+            every: self.every,
+            stop: Some(stop_flag()),
+            progress: Some(&mut |done| progress.show(done)),
+        };
+        let rows = wanted.then_some((&columns, &mut sink as &mut Sink<'_>));
+        let outcome = run(&mut simulation, rows, options);
+        progress.clear();
+        let outcome = outcome.map_err(|error| Failure::write(self.out.as_deref().unwrap_or(&self.file), &error))?;
+
+        if let Some(trace) = trace {
+            trace.finish()?;
+        }
+        if let (Some(recording), Some(path)) = (recording, &self.plot) {
+            picture::save(&recording.figure(), path)?;
+        }
+        if self.json {
+            print_json(&outcome.report)?;
+        } else if !self.quiet && !matches!(outcome.ended, Ended::Failed(_)) {
+            // Numbers of a run that went astray say nothing; the error does.
+            print(&summary::text(&simulation, &outcome.report))?;
+        }
+        match outcome.ended {
+            Ended::Complete => Ok(()),
+            Ended::Stopped => Err(Failure::Work(format!(
+                "stopped at t = {} s; files hold everything up to there",
+                outcome.report.t_end
+            ))),
+            Ended::Failed(error) => Err(Failure::Work(format!("error: {error}"))),
+        }
+    }
+}
+
+/// True once the user pressed Ctrl-C; pressed again, the program ends at once.
+pub fn stop_flag() -> &'static AtomicBool {
+    static STOP: AtomicBool = AtomicBool::new(false);
+    let handler = || {
+        if STOP.swap(true, Ordering::Relaxed) {
+            std::process::exit(130);
+        }
+    };
+    // If it cannot be set, the program ends at Ctrl-C as programs do.
+    let _ = ctrlc::try_set_handler(handler);
+    &STOP
+}
+
+/// A bar on a terminal, once the work has lasted a while.
+pub struct Progress {
+    total: u64,
+    start: Instant,
+    bar: Option<ProgressBar>,
+    wanted: bool,
+}
+
+impl Progress {
+    const PATIENCE: Duration = Duration::from_secs(2);
+
+    /// Of so many steps.
+    pub fn new(total: u64, quiet: bool) -> Self {
+        Progress {
+            total,
+            start: Instant::now(),
+            bar: None,
+            wanted: !quiet && io::stderr().is_terminal(),
+        }
+    }
+
+    /// So many are done.
+    pub fn show(&mut self, done: u64) {
+        if !self.wanted || (self.bar.is_none() && self.start.elapsed() < Self::PATIENCE) {
+            return;
+        }
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::new(self.total);
+            if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent:>3} %  {eta} left") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        bar.set_position(done);
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! What a person wants to know of a run, on one screen.
+
+use crate::text::{about, duration, list, number, table};
+use serde_json::Value;
+use stickslip::Simulation;
+use stickslip::advice::angular;
+use stickslip::build::Place;
+use stickslip::report::Report;
+use stickslip::scenario::{BodySpec, JointType};
+
+/// The summary of a run.
+pub fn text(simulation: &Simulation, report: &Report) -> String {
+    let mut out = String::new();
+    if !report.title.is_empty() {
+        out += &format!("{}\n", report.title);
+    }
+    let per_step = if report.steps > 0 {
+        format!(" ({} a step)", about(report.seconds / report.steps as f64))
+    } else {
+        String::new()
+    };
+    out += &format!(
+        "  {}, {} steps of {} to t = {} s in {}{per_step}\n",
+        report.integrator,
+        report.steps,
+        duration(report.step),
+        number(report.t_end),
+        about(report.seconds),
+    );
+    out += &format!("\nMotion at the end\n{}", list(&motion(simulation), "  "));
+    let frictions = frictions(simulation, report);
+    if frictions.len() > 1 {
+        out += &format!("\nFriction and contact\n{}", table(&frictions, "  "));
+    }
+    if let Some(energy) = &report.energy {
+        let j = |value: f64| format!("{} J", number(value));
+        out += &format!(
+            "\nEnergy\n  {} at the start + {} put in = {} turned into heat + {} at the end ({} stored)\n",
+            j(energy.initial),
+            j(energy.input),
+            j(energy.dissipated),
+            j(energy.final_),
+            j(energy.stored)
+        );
+        out += &match energy.numerical {
+            Some(own) => format!(
+                "  residual {}, of which the method itself accounts for {}\n",
+                j(energy.residual),
+                j(own)
+            ),
+            None => format!("  residual {}\n", j(energy.residual)),
+        };
+    }
+    if let Some(cycle) = &report.stick_slip {
+        let period = cycle
+            .period
+            .map_or("none".to_string(), |period| format!("{} s", number(period)));
+        out += &format!(
+            "\nStick-slip of {}\n  amplitude {}, period {period}, {} cycle(s): {}\n",
+            cycle.signal,
+            number(cycle.amplitude),
+            cycle.cycles,
+            if cycle.stable { "steady sliding" } else { "stick-slip" }
+        );
+    }
+    let choices = &simulation.built().choices;
+    if !choices.is_empty() {
+        let rows: Vec<Vec<String>> = choices
+            .iter()
+            .map(|choice| {
+                let value = format!("{} {}", number(choice.value), choice.unit);
+                vec![choice.key.clone(), value, choice.reason.clone()]
+            })
+            .collect();
+        out += &format!("\nChosen for you\n{}", list(&rows, "  "));
+    }
+    out
+}
+
+/// Numbers with a unit: `3 m`, `(1, 0, 2) m/s`.
+fn numbers(values: &[f64], unit: &str) -> String {
+    match values {
+        [value] => format!("{} {unit}", number(*value)),
+        _ => format!(
+            "({}) {unit}",
+            values.iter().map(|x| number(*x)).collect::<Vec<_>>().join(", ")
+        ),
+    }
+}
+
+/// One row per body or joint: position, velocity, turning.
+fn motion(simulation: &Simulation) -> Vec<Vec<String>> {
+    let scenario = simulation.scenario();
+    let mut rows = Vec::new();
+    for (index, (name, body)) in scenario.bodies.iter().enumerate() {
+        let (position, velocity) = (simulation.position(index), simulation.velocity(index));
+        let free = |rows: &mut Vec<Vec<String>>| {
+            rows.push(vec![
+                name.clone(),
+                numbers(&position[..3], "m"),
+                numbers(&velocity[..3], "m/s"),
+                numbers(&velocity[3..6], "rad/s"),
+            ]);
+        };
+        let turns = match body {
+            BodySpec::Inertia(_) => true,
+            BodySpec::Driver(driver) => driver.angular == Some(true),
+            BodySpec::Mass(_) => false,
+            BodySpec::RigidBody(_) => {
+                free(&mut rows);
+                continue;
+            }
+            BodySpec::Linkage(spec) => {
+                let Place::Linkage(linkage) = simulation.built().places[index] else {
+                    continue;
+                };
+                let linkage = &simulation.built().network.linkages[linkage].body;
+                if linkage.is_floating() {
+                    free(&mut rows);
+                }
+                for (link, description) in spec.links.iter().enumerate() {
+                    let at = (linkage.joint_position_index(link), linkage.joint_velocity_index(link));
+                    if let (Some(q), Some(v)) = at {
+                        let turns = description.joint_type == JointType::Revolute;
+                        let (unit, rate) = units(turns);
+                        rows.push(vec![
+                            format!("{name}.{}", description.joint),
+                            numbers(&position[q..=q], unit),
+                            numbers(&velocity[v..=v], rate),
+                        ]);
+                    }
+                }
+                continue;
+            }
+        };
+        let (unit, rate) = units(turns);
+        rows.push(vec![name.clone(), numbers(position, unit), numbers(velocity, rate)]);
+    }
+    rows
+}
+
+fn units(turns: bool) -> (&'static str, &'static str) {
+    if turns { ("rad", "rad/s") } else { ("m", "m/s") }
+}
+
+/// A header, and one row per element that sticks, slips or opens.
+fn frictions(simulation: &Simulation, report: &Report) -> Vec<Vec<String>> {
+    let header = ["", "stick", "slip", "changes", "max force", "heat", "at the end"];
+    let mut rows = vec![header.map(String::from).to_vec()];
+    for (name, element) in &simulation.scenario().elements {
+        let Some(entry) = report.elements.get(name) else {
+            continue;
+        };
+        let value = |key: &str| entry.get(key).and_then(Value::as_f64);
+        let (Some(stick), Some(slip), Some(changes)) = (value("stick_time"), value("slip_time"), value("transitions"))
+        else {
+            continue;
+        };
+        let unit = if angular(simulation.scenario(), element) {
+            "Nm"
+        } else {
+            "N"
+        };
+        let last = report.events.iter().rev().find(|event| event.element == *name);
+        let complete = report.events.len() as u64 == report.events_total;
+        let now = match last {
+            Some(event) if complete => format!("{} since {} s", event.to, number(event.t)),
+            None if complete => "as at the start".to_string(),
+            _ => "-".to_string(),
+        };
+        rows.push(vec![
+            name.clone(),
+            format!("{} s", number(stick)),
+            format!("{} s", number(slip)),
+            number(changes),
+            format!("{} {unit}", number(value("max_force").unwrap_or(0.0))),
+            format!("{} J", number(value("dissipated").unwrap_or(0.0))),
+            now,
+        ]);
+    }
+    rows
+}

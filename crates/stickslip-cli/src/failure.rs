@@ -1,0 +1,115 @@
+//! Why a command did not do its work, and how that is told: a text on standard error and the exit status.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::Path;
+use std::process::ExitCode;
+use stickslip::scenario::diagnostic::nearest;
+use stickslip::scenario::{Diagnostic, Scenario, ScenarioError, Source};
+
+/// Why a command did not do its work.
+#[derive(Debug)]
+pub enum Failure {
+    /// The input is wrong: exit status 2.
+    Input(String),
+    /// The work could not be done: exit status 1.
+    Work(String),
+    /// Whoever read the output has gone; there is nobody to tell.
+    ReaderGone,
+}
+
+impl Failure {
+    /// Wrong input, with advice.
+    pub fn input(message: impl AsRef<str>, help: impl AsRef<str>) -> Self {
+        Self::Input(plain(message.as_ref(), help.as_ref()))
+    }
+
+    /// A name that does not exist, with the nearest one and the list of all.
+    pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
+        Self::input(format!("there is no {what} \"{name}\""), suggestion(name, what, known))
+    }
+
+    /// A file that could not be written.
+    pub fn write(path: &Path, error: &io::Error) -> Self {
+        let help = match error.kind() {
+            io::ErrorKind::NotFound => "the folder does not exist: create it first",
+            io::ErrorKind::PermissionDenied => "choose a place you may write to",
+            io::ErrorKind::StorageFull => "free some space, or record less with --every N or [output] columns",
+            io::ErrorKind::IsADirectory => "name a file, not a folder",
+            _ => "",
+        };
+        Self::Work(plain(&format!("cannot write {}: {error}", path.display()), help))
+    }
+
+    /// Tells the user and gives the exit status.
+    pub fn report(self) -> ExitCode {
+        match self {
+            Self::Input(text) => {
+                note(&text);
+                ExitCode::from(2)
+            }
+            Self::Work(text) => {
+                note(&text);
+                ExitCode::from(1)
+            }
+            Self::ReaderGone => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl From<ScenarioError> for Failure {
+    fn from(error: ScenarioError) -> Self {
+        Self::Input(error.render(colour()))
+    }
+}
+
+/// "did you mean" and the list of what there is.
+pub fn suggestion<'a>(name: &str, what: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let list = known.join(", ");
+    match nearest(name, known) {
+        Some(near) => format!("did you mean \"{near}\"? Each {what} there is: {list}"),
+        None => format!("each {what} there is: {list}"),
+    }
+}
+
+/// An error without a place in a file.
+fn plain(message: &str, help: &str) -> String {
+    let mut diagnostic = Diagnostic::new(message, None);
+    if !help.is_empty() {
+        diagnostic = diagnostic.help(help);
+    }
+    diagnostic.render("error", &[] as &[Source], colour())
+}
+
+/// Whether messages on standard error are coloured.
+pub fn colour() -> bool {
+    io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// Writes to standard error; if that is gone too, nothing can be done.
+pub fn note(text: &str) {
+    let _ = writeln!(io::stderr(), "{}", text.trim_end());
+}
+
+/// Warnings, rendered with their lines.
+pub fn warn(scenario: &Scenario, diagnostics: &[Diagnostic]) {
+    for diagnostic in diagnostics {
+        note(&diagnostic.render("warning", &scenario.sources, colour()));
+    }
+}
+
+/// Writes a result to standard output.
+pub fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Ok(()) => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(Failure::ReaderGone),
+        Err(error) => Err(Failure::write(Path::new("standard output"), &error)),
+    }
+}
+
+/// Writes a value as JSON to standard output.
+pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Work(error.to_string()))?;
+    print(&(text + "\n"))
+}

@@ -1,0 +1,261 @@
+//! The published figures and claims, reproduced: what `stickslip figures` shows.
+//!
+//! A new figure is one entry in [`FIGURES`], one function that draws it and notes what it measured, and its text with the
+//! expected values in a file of `figures/`.
+
+mod bench;
+mod expected;
+mod seed000;
+mod seed004;
+
+use bench::Bench;
+use expected::{FigureText, Found, Publication};
+use stickslip_plot::Figure;
+use stickslip_plot::page::{Page, Section, Verdict};
+
+/// A figure that can be reproduced.
+pub struct Entry {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// The publication it belongs to: a file of `figures/`.
+    pub publication: &'static str,
+    draw: fn(&mut Bench) -> Result<Drawn, String>,
+}
+
+/// All figures, in the order of the page.
+#[rustfmt::skip]
+pub const FIGURES: &[Entry] = &[
+    Entry { name: "fig000-3", publication: "seed000", draw: seed000::laws },
+    Entry { name: "fig000-5", publication: "seed000", draw: seed000::two_bodies },
+    Entry { name: "fig000-8", publication: "seed000", draw: seed000::seven_models },
+    Entry { name: "fig000-9", publication: "seed000", draw: seed000::static_friction },
+    Entry { name: "fig000-10", publication: "seed000", draw: seed000::crossing_zero },
+    Entry { name: "fig000-curves", publication: "seed000", draw: seed000::curves },
+    Entry { name: "fig000-plane", publication: "seed000", draw: seed000::plane },
+    Entry { name: "fig000-order", publication: "seed000", draw: seed000::order },
+    Entry { name: "fig004-4", publication: "seed004", draw: seed004::sphere },
+    Entry { name: "fig004-6", publication: "seed004", draw: seed004::torques },
+    Entry { name: "fig004-7", publication: "seed004", draw: seed004::arm },
+    Entry { name: "fig004-penalty", publication: "seed004", draw: seed004::penalty },
+    Entry { name: "fig004-order", publication: "seed004", draw: seed004::order },
+];
+
+/// Claims and expected values: one file for each publication.
+const PUBLICATIONS: &[(&str, &str)] = &[
+    ("seed000", include_str!("../../../../figures/seed000.toml")),
+    ("seed004", include_str!("../../../../figures/seed004.toml")),
+];
+
+/// What a figure came to: pictures with captions, and numbers.
+#[derive(Default)]
+struct Drawn {
+    pictures: Vec<(Figure, String)>,
+    found: Found,
+}
+
+/// Makes figures one after the other; runs that several figures need are done once.
+#[derive(Default)]
+pub struct Reproduction {
+    bench: Bench,
+    sections: Vec<Section>,
+}
+
+impl Reproduction {
+    /// Makes one figure and judges its claims. Returns its section of the page.
+    ///
+    /// # Errors
+    /// If the text of the figure cannot be read. A run that fails is no error: the claims it was to show then fail.
+    pub fn add(&mut self, entry: &Entry) -> Result<&Section, String> {
+        let text = text_of(entry)?;
+        let (pictures, found) = match (entry.draw)(&mut self.bench) {
+            Ok(drawn) => (drawn.pictures, Ok(drawn.found)),
+            Err(why) => (Vec::new(), Err(why)),
+        };
+        let judged = text.claim.iter().map(|claim| claim.judge(&found));
+        let open = text.open.iter().map(expected::OpenClaim::judge);
+        self.sections.push(Section {
+            heading: text.heading,
+            text: text.text,
+            figures: pictures,
+            claims: judged.chain(open).collect(),
+        });
+        // Just pushed.
+        self.sections.last().ok_or_else(String::new)
+    }
+
+    /// The page of all figures made.
+    pub fn page(self) -> Page {
+        Page {
+            title: "Published figures and claims, reproduced".into(),
+            intro: INTRODUCTION.iter().map(|text| (*text).to_string()).collect(),
+            sections: self.sections,
+            footer: format!("stickslip {}", env!("CARGO_PKG_VERSION")),
+        }
+    }
+}
+
+const INTRODUCTION: &[&str] = &[
+    "Every figure below was drawn from runs of the scenarios named with the claims; stickslip run repeats each of them. A claim \
+     holds if every number measured lies within the tolerance stated.",
+    "Seed 000 is the paper on discrete-time regularization of discontinuous friction, seed 004 the one on a modular simulation \
+     architecture with Coulomb friction. Expected numbers come from three places, named with each claim: the paper itself, a closed \
+     form, or the science page, which holds the numbers of an independent implementation of the same experiments.",
+];
+
+/// How many claims of a section fail.
+pub fn failures(section: &Section) -> usize {
+    section
+        .claims
+        .iter()
+        .filter(|claim| claim.verdict == Verdict::Fails)
+        .count()
+}
+
+fn text_of(entry: &Entry) -> Result<FigureText, String> {
+    let text = PUBLICATIONS
+        .iter()
+        .find(|(name, _)| *name == entry.publication)
+        .map_or("", |found| found.1);
+    let publication: Publication =
+        toml::from_str(text).map_err(|error| format!("figures/{}.toml: {error}", entry.publication))?;
+    let mut figures = publication.figure.into_iter();
+    figures
+        .find(|figure| figure.name == entry.name)
+        .ok_or_else(|| format!("figures/{}.toml says nothing of {}", entry.publication, entry.name))
+}
+
+/// The largest of some values.
+fn largest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().fold(f64::NEG_INFINITY, f64::max)
+}
+
+/// The smallest of some values.
+fn smallest(values: impl IntoIterator<Item = f64>) -> f64 {
+    values.into_iter().fold(f64::INFINITY, f64::min)
+}
+
+/// Observed orders of errors from steps halved one after the other: the smallest and the largest.
+fn orders(errors: &[f64]) -> (f64, f64) {
+    let orders: Vec<f64> = errors.windows(2).map(|pair| libm::log2(pair[0] / pair[1])).collect();
+    (smallest(orders.iter().copied()), largest(orders.iter().copied()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_claim_has_a_source_and_expected_values() {
+        let mut ids = Vec::new();
+        for (name, text) in PUBLICATIONS {
+            let publication: Publication = toml::from_str(text).unwrap_or_else(|error| panic!("{name}: {error}"));
+            for figure in &publication.figure {
+                assert!(
+                    FIGURES.iter().any(|entry| entry.name == figure.name),
+                    "{} is not drawn",
+                    figure.name
+                );
+                assert!(
+                    !figure.claim.is_empty() && !figure.heading.is_empty(),
+                    "{}",
+                    figure.name
+                );
+                for claim in &figure.claim {
+                    assert!(claim.place.starts_with("Seed "), "{}", claim.claim);
+                    assert!(!claim.check.is_empty(), "{}", claim.claim);
+                    for named in claim
+                        .scenario
+                        .split([' ', ','])
+                        .filter_map(|word| word.strip_suffix(".toml"))
+                    {
+                        assert!(bench::is_scenario(named), "{}: {named}", claim.claim);
+                    }
+                    assert!(claim.scenario.contains(".toml"), "{}", claim.claim);
+                    for check in &claim.check {
+                        assert!(
+                            check.is_complete() && !check.source.is_empty(),
+                            "{} {}",
+                            figure.name,
+                            check.id
+                        );
+                        ids.push(format!("{} {}", figure.name, check.id));
+                    }
+                }
+                for open in &figure.open {
+                    assert!(
+                        !open.reason.is_empty() && open.place.starts_with("Seed "),
+                        "{}",
+                        open.claim
+                    );
+                }
+            }
+        }
+        let count = ids.len();
+        ids.sort();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "a number is asked for twice");
+    }
+
+    #[test]
+    fn every_figure_has_its_text() {
+        for entry in FIGURES {
+            text_of(entry).unwrap();
+        }
+    }
+
+    /// Draws a figure, which must measure exactly what its claims ask for, and they must hold.
+    fn holds(name: &str) {
+        let entry = FIGURES.iter().find(|entry| entry.name == name).unwrap();
+        let drawn = (entry.draw)(&mut Bench::default()).unwrap();
+        let text = text_of(entry).unwrap();
+        assert_eq!(
+            drawn.found.unused(&text),
+            Vec::<&str>::new(),
+            "measured and not asked for"
+        );
+        assert!(!drawn.pictures.is_empty());
+        let found = Ok(drawn.found);
+        for claim in &text.claim {
+            let judged = claim.judge(&found);
+            assert_eq!(
+                judged.verdict,
+                Verdict::Holds,
+                "{}\nexpected\n{}\nmeasured\n{}",
+                judged.claim,
+                judged.expected,
+                judged.measured
+            );
+        }
+    }
+
+    #[test]
+    fn fig_10_holds() {
+        holds("fig000-10");
+    }
+
+    #[test]
+    fn two_bodies_hold() {
+        holds("fig000-5");
+    }
+
+    #[test]
+    fn motion_in_the_plane_holds() {
+        holds("fig000-plane");
+    }
+
+    #[test]
+    fn a_wrong_number_and_a_missing_one_fail() {
+        let entry = FIGURES.iter().find(|entry| entry.name == "fig000-10").unwrap();
+        let drawn = (entry.draw)(&mut Bench::default()).unwrap();
+        let mut text = text_of(entry).unwrap();
+        let check = &mut text.claim[0].check[0];
+        check.value = check.value.map(|value| value + 2.0 * check.tolerance + 1e-6);
+        assert_eq!(text.claim[0].judge(&Ok(drawn.found)).verdict, Verdict::Fails);
+        assert_eq!(text.claim[1].judge(&Ok(Found::default())).verdict, Verdict::Fails);
+        let stopped = text.claim[1].judge(&Err("the run diverged".into()));
+        assert_eq!(
+            (stopped.verdict, stopped.measured.as_str()),
+            (Verdict::Fails, "the run diverged")
+        );
+    }
+}

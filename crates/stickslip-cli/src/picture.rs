@@ -1,0 +1,291 @@
+//! Pictures of runs: which columns go into which panel, and what is kept of long runs.
+
+use crate::failure::Failure;
+use std::path::Path;
+use stickslip::advice;
+use stickslip::scenario::{BodySpec, JointType, Scenario};
+use stickslip_plot::{Figure, Panel, PlotError, Series, Style};
+
+/// What an axis shows, in the order of the panels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Quantity {
+    Velocity,
+    AngularVelocity,
+    Force,
+    Torque,
+    Position,
+    Angle,
+}
+
+impl Quantity {
+    /// Quantity and unit for an axis.
+    pub fn label(self) -> &'static str {
+        match self {
+            Self::Velocity => "velocity (m/s)",
+            Self::AngularVelocity => "angular velocity (rad/s)",
+            Self::Force => "force (N)",
+            Self::Torque => "torque (N m)",
+            Self::Position => "position (m)",
+            Self::Angle => "angle (rad)",
+        }
+    }
+
+    /// Position and velocity of a sliding or turning motion.
+    fn of_motion(part: &str, turns: bool) -> Option<Self> {
+        match (part, turns) {
+            ("position", false) => Some(Self::Position),
+            ("position", true) => Some(Self::Angle),
+            ("velocity", false) => Some(Self::Velocity),
+            ("velocity", true) => Some(Self::AngularVelocity),
+            ("wx" | "wy" | "wz", _) => Some(Self::AngularVelocity),
+            _ => None,
+        }
+    }
+}
+
+/// Most panels of a figure, and most curves of a panel: there are eight colours.
+const MOST_PANELS: usize = 4;
+const MOST_CURVES: usize = 8;
+
+/// What a column shows and what its curve is called; `None` for columns that are not drawn (modes, states, rotations).
+fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
+    let (owner, rest) = column.split_once('.')?;
+    let body = scenario.bodies.iter().find(|(name, _)| name == owner);
+    let mut parts = rest.split('.');
+    let part = parts.next()?;
+    let suffix = parts.next();
+    if let Some((_, body)) = body {
+        let turns = match body {
+            BodySpec::Inertia(_) => true,
+            BodySpec::Driver(driver) => driver.angular == Some(true),
+            BodySpec::Linkage(linkage) => {
+                if let Some(link) = linkage.links.iter().find(|link| link.joint == part) {
+                    let quantity = Quantity::of_motion(suffix?, link.joint_type == JointType::Revolute)?;
+                    return Some((quantity, format!("{owner}.{part}")));
+                }
+                false
+            }
+            BodySpec::Mass(_) | BodySpec::RigidBody(_) => false,
+        };
+        let quantity = Quantity::of_motion(part, turns)?;
+        let axis = suffix.or(part.strip_prefix('w'));
+        return Some((quantity, with_axis(owner, axis)));
+    }
+    let (_, element) = scenario.elements.iter().find(|(name, _)| name == owner)?;
+    let quantity = if advice::angular(scenario, element) {
+        Quantity::Torque
+    } else {
+        Quantity::Force
+    };
+    (part == "force").then(|| (quantity, with_axis(owner, suffix)))
+}
+
+fn with_axis(owner: &str, axis: Option<&str>) -> String {
+    match axis {
+        Some(axis) => format!("{owner} ${axis}$"),
+        None => owner.to_string(),
+    }
+}
+
+/// The points of one curve. Of long runs each stretch keeps its smallest and its largest value, so that no spike and
+/// no chatter is lost.
+#[derive(Clone, Debug, Default)]
+pub struct Curve {
+    points: Vec<(f64, f64)>,
+    stretch: u64,
+    seen: u64,
+    low: (f64, f64),
+    high: (f64, f64),
+}
+
+/// A curve that turns more often than this fills an area, in which dashes would only look like more motion.
+const DENSE: usize = 60;
+/// Rows up to which every point is kept.
+const WHOLE: u64 = 100_000;
+/// Stretches a longer run is divided into.
+const STRETCHES: u64 = 10_000;
+
+impl Curve {
+    /// A curve for so many rows.
+    pub fn new(rows: u64) -> Self {
+        let stretch = if rows <= WHOLE { 1 } else { rows.div_ceil(STRETCHES) };
+        Curve {
+            stretch,
+            ..Curve::default()
+        }
+    }
+
+    /// Adds a point.
+    pub fn push(&mut self, t: f64, value: f64) {
+        if self.stretch <= 1 {
+            self.points.push((t, value));
+            return;
+        }
+        if self.seen == 0 || value < self.low.1 {
+            self.low = (t, value);
+        }
+        if self.seen == 0 || value > self.high.1 {
+            self.high = (t, value);
+        }
+        self.seen += 1;
+        if self.seen == self.stretch {
+            self.close();
+        }
+    }
+
+    fn close(&mut self) {
+        if self.seen > 0 {
+            let (a, b) = (self.low, self.high);
+            let (first, second) = if a.0 <= b.0 { (a, b) } else { (b, a) };
+            self.points.push(first);
+            if second.0 != first.0 {
+                self.points.push(second);
+            }
+        }
+        self.seen = 0;
+    }
+
+    fn still(&self) -> bool {
+        self.points.iter().all(|point| point.1 == 0.0)
+    }
+
+    /// The curve as a series.
+    pub fn series(mut self, label: &str) -> Series {
+        self.close();
+        let (x, y): (Vec<f64>, Vec<f64>) = self.points.into_iter().unzip();
+        let turns = y.windows(3).filter(|w| (w[1] - w[0]) * (w[2] - w[1]) < 0.0).count();
+        let style = if turns > DENSE { Style::Solid } else { Style::Line };
+        Series::line(label.to_string(), x, y).style(style)
+    }
+}
+
+/// What a figure is drawn from, row by row.
+pub struct Recording {
+    title: String,
+    curves: Vec<(usize, Quantity, String, Curve)>,
+}
+
+impl Recording {
+    /// Chooses what is drawn of these columns.
+    ///
+    /// # Errors
+    /// Wrong input: none of them can be drawn.
+    pub fn new(scenario: &Scenario, columns: &[String], rows: u64) -> Result<Self, Failure> {
+        let curves: Vec<_> = columns
+            .iter()
+            .enumerate()
+            .filter_map(|(i, column)| {
+                let (quantity, label) = shown(scenario, column)?;
+                Some((i, quantity, label, Curve::new(rows)))
+            })
+            .collect();
+        if curves.is_empty() {
+            return Err(Failure::input(
+                "there is no motion and no force to draw in [output] columns",
+                "add for example the velocity of a body, or leave [output] out to draw every column",
+            ));
+        }
+        let title = scenario.title.replace('$', "");
+        Ok(Recording { title, curves })
+    }
+
+    /// Takes note of a row.
+    pub fn row(&mut self, row: &[f64]) {
+        for (column, _, _, curve) in &mut self.curves {
+            curve.push(row[0], row[*column]);
+        }
+    }
+
+    /// The figure: velocities, forces, positions, each unit in a panel of its own.
+    pub fn figure(mut self) -> Figure {
+        for (.., curve) in &mut self.curves {
+            curve.close();
+        }
+        let mut quantities: Vec<Quantity> = self.curves.iter().map(|(_, quantity, ..)| *quantity).collect();
+        quantities.sort_unstable();
+        quantities.dedup();
+        quantities.truncate(MOST_PANELS);
+        let panels = quantities.into_iter().map(|quantity| self.panel(quantity)).collect();
+        figure(self.title.clone(), panels)
+    }
+
+    fn panel(&self, quantity: Quantity) -> Panel {
+        let mut curves: Vec<_> = self.curves.iter().filter(|(_, other, ..)| *other == quantity).collect();
+        // Components that never differ from zero only fill the legend.
+        if curves.iter().any(|(.., curve)| !curve.still()) {
+            curves.retain(|(.., curve)| !curve.still());
+        }
+        curves.truncate(MOST_CURVES);
+        let mut panel = Panel::new(TIME, quantity.label());
+        for (_, _, label, curve) in curves {
+            panel = panel.with(curve.clone().series(label));
+        }
+        panel
+    }
+}
+
+/// Label of the time axis.
+pub const TIME: &str = "time (s)";
+
+/// Panels below each other, sharing the time axis.
+pub fn figure(title: String, panels: Vec<Panel>) -> Figure {
+    Figure {
+        title,
+        height: if panels.len() > 2 { 170.0 } else { 220.0 },
+        width: 560.0,
+        panels,
+        ..Figure::default()
+    }
+}
+
+/// Checks the name of a picture before any work is done.
+///
+/// # Errors
+/// Wrong input: the extension names no format.
+pub fn check(path: &Path) -> Result<(), Failure> {
+    let extension = path
+        .extension()
+        .and_then(|e| e.to_str())
+        .unwrap_or_default()
+        .to_lowercase();
+    match extension.as_str() {
+        "svg" | "png" => Ok(()),
+        _ => Err(Failure::input(
+            format!("cannot tell the format of the picture {}", path.display()),
+            "end the name with .svg or .png",
+        )),
+    }
+}
+
+/// Writes a figure.
+///
+/// # Errors
+/// If it cannot be drawn or written.
+pub fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
+    figure.save(path).map_err(|error| match error {
+        PlotError::Write(path, error) => Failure::write(&path, &error),
+        PlotError::NoPng => Failure::input(
+            error.to_string(),
+            "build with the feature `png`, or write a picture that ends with .svg",
+        ),
+        other => Failure::Work(format!("error: {other}")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_curves_keep_their_extremes() {
+        let rows = 1_000_000;
+        let mut curve = Curve::new(rows);
+        for i in 0..rows {
+            curve.push(i as f64, if i == 777_777 { 9.0 } else { (i % 2) as f64 });
+        }
+        let series = curve.series("spike");
+        assert!(series.x.len() <= 2 * STRETCHES as usize);
+        assert!(series.y.contains(&9.0) && series.x.contains(&777_777.0));
+        assert!(series.x.is_sorted());
+    }
+}

@@ -1,0 +1,221 @@
+//! The other commands: check, compare, laws, new, schema, completions.
+
+mod common;
+
+use common::{BLOCK, Folder};
+
+#[test]
+fn check_says_whether_frictions_hold() {
+    let folder = Folder::with_block("check");
+    let ran = folder.run(&["check", "block.toml", "--json"]).ok();
+    assert_eq!(ran.err, "");
+    let advice = ran.json();
+    let floor = &advice["frictions"][0];
+    // Held at its start, the block feels 90 N/m times 4 m.
+    assert!((floor["peak_load"].as_f64().unwrap() - 360.0).abs() < 0.5);
+    assert!((floor["stick_margin"].as_f64().unwrap() + 35.0).abs() < 0.05);
+    assert_eq!(advice["elements"][0]["implicit"], false);
+    let text = folder.run(&["check", "block.toml"]).ok().out;
+    for word in [
+        "Bodies",
+        "Elements",
+        "stick margin",
+        "taken at the start of the step",
+        "No warnings.",
+    ] {
+        assert!(text.contains(word), "no {word:?} in:\n{text}");
+    }
+    folder
+        .run(&["check", "block.toml", "--set", "elements.floor.law=nonsense"])
+        .fails(2, &["nonsense"]);
+    // A bristle of K = m(0.5/T)^2 under 10 N: 1 mm at 5 ms.
+    let soft = [
+        "check",
+        "block.toml",
+        "--set",
+        "elements.floor.law=proxy",
+        "--set",
+        "simulation.step=0.005",
+    ];
+    let ran = folder.run(&soft).ok();
+    assert!(
+        ran.err
+            .contains("warning: \"floor\" gives way elastically by 1.00e-3 m"),
+        "{}",
+        ran.err
+    );
+    assert!(ran.out.contains("Chosen for you"), "{}", ran.out);
+}
+
+#[test]
+fn every_template_can_be_checked() {
+    let folder = Folder::new("templates");
+    let listed = folder.run(&["new"]).ok().out;
+    for line in listed.lines() {
+        let name = line.split_whitespace().next().unwrap();
+        let file = format!("{name}.toml");
+        folder.run(&["new", name, &file]).ok();
+        assert_eq!(folder.run(&["new", name]).ok().out, folder.read(&file));
+        folder.run(&["check", &file]).ok();
+        let report = folder.run(&["run", &file, "--json"]).ok().json();
+        assert!(report["steps"].as_u64().unwrap() > 0);
+    }
+}
+
+#[test]
+fn new_overwrites_nothing() {
+    let folder = Folder::new("new");
+    folder.write("mine.toml", "precious\n");
+    folder
+        .run(&["new", "block", "mine.toml"])
+        .fails(2, &["mine.toml exists already"]);
+    assert_eq!(folder.read("mine.toml"), "precious\n");
+    folder
+        .run(&["new", "blok"])
+        .fails(2, &["did you mean \"block\"", "sphere"]);
+    folder
+        .run(&["new", "block", "nowhere/a.toml"])
+        .fails(1, &["cannot write"]);
+}
+
+#[test]
+fn compare_shows_who_rests_and_who_creeps() {
+    let folder = Folder::with_block("compare");
+    let arguments = [
+        "compare",
+        "block.toml",
+        "--element",
+        "floor",
+        "--laws",
+        "implicit,martins-oden,karnopp:epsilon=1e-4,relaxed",
+    ];
+    let table = folder.run(&[&arguments[..], &["--json"]].concat()).ok().json();
+    let row = |name: &str| {
+        let rows = table["laws"].as_array().unwrap();
+        rows.iter()
+            .find(|row| row["law"] == name)
+            .unwrap_or_else(|| panic!("{name}"))
+            .clone()
+    };
+    // Exact stick from 2.022 s on (science page, Fig 8 P).
+    let implicit = row("implicit");
+    assert!((implicit["rest"].as_f64().unwrap() - 2.021).abs() < 1.5e-3);
+    assert_eq!(implicit["residual_velocity"], 0.0);
+    assert_eq!(implicit["drift"], 0.0);
+    assert_eq!(implicit["integrator"], "implicit-euler");
+    // Viscosity in place of dry friction: epsilon = T F/M = 0.01 m/s, a creep of about f/F*epsilon.
+    let creeping = row("martins-oden");
+    assert_eq!(creeping["chosen"][0]["key"], "elements.floor.epsilon");
+    assert_eq!(creeping["chosen"][0]["value"], 0.01);
+    assert_eq!(creeping["rest"], serde_json::Value::Null);
+    assert!(creeping["drift"].as_f64().unwrap() > 1e-3);
+    assert_eq!(row("karnopp:epsilon=1e-4")["chosen"].as_array().unwrap().len(), 0);
+    let text = folder.run(&[&arguments[..], &["--plot", "laws.svg"]].concat()).ok();
+    assert_eq!(
+        text.out.lines().filter(|line| line.contains("implicit-euler")).count(),
+        4,
+        "{}",
+        text.out
+    );
+    let svg = folder.read("laws.svg");
+    for word in ["martins-oden", "friction force (N)", "slip (m)"] {
+        assert!(svg.contains(word), "no {word:?}");
+    }
+}
+
+#[test]
+fn compare_changes_the_integrator_where_a_law_needs_another() {
+    let folder = Folder::new("integrators");
+    let text = BLOCK
+        .replace("\"implicit-euler\"", "\"rk4\"")
+        .replace("\"implicit\"", "\"proxy\"\nstiffness = 1e5\ndamping = 300");
+    folder.write("block.toml", &text);
+    let table = folder
+        .run(&[
+            "compare",
+            "block.toml",
+            "--element",
+            "floor",
+            "--laws",
+            "proxy,implicit",
+            "--json",
+        ])
+        .ok()
+        .json();
+    assert_eq!(table["laws"][0]["integrator"], "rk4");
+    assert_eq!(table["laws"][1]["integrator"], "implicit-euler");
+}
+
+#[test]
+fn compare_names_what_is_wrong() {
+    let folder = Folder::with_block("compare-wrong");
+    let with = |element: &str, laws: &str| folder.run(&["compare", "block.toml", "--element", element, "--laws", laws]);
+    with("flor", "implicit").fails(2, &["there is no element \"flor\"", "did you mean \"floor\""]);
+    with("spring", "implicit").fails(2, &["has no friction law", "floor", "block.toml:"]);
+    with("floor", "implict").fails(2, &["did you mean \"implicit\""]);
+    with("floor", "karnopp:epsilon").fails(2, &["KEY=VALUE"]);
+    with("floor", "karnopp:epsilon=-1").fails(2, &["epsilon"]);
+    with("floor", "implicit:epsilon=1").fails(2, &["epsilon"]);
+}
+
+#[test]
+fn laws_are_listed_and_explained() {
+    let folder = Folder::new("laws");
+    let list = folder.run(&["laws", "--json"]).ok().json();
+    let names: Vec<&str> = list
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|law| law["name"].as_str().unwrap())
+        .collect();
+    for name in [
+        "implicit",
+        "karnopp",
+        "quinn",
+        "martins-oden",
+        "proxy",
+        "relaxed",
+        "dahl",
+        "lugre",
+    ] {
+        assert!(names.contains(&name), "no {name}");
+    }
+    let text = folder.run(&["laws"]).ok().out;
+    assert!(names.iter().all(|name| text.contains(name)));
+    for name in names {
+        let explained = folder.run(&["laws", name]).ok().out;
+        for word in ["equation", "source", "integrators", "Promises"] {
+            assert!(explained.contains(word), "no {word:?} in the page of {name}");
+        }
+        folder.run(&["laws", name, "--json"]).ok().json();
+    }
+    folder.run(&["laws", "lugree"]).fails(2, &["did you mean \"lugre\""]);
+}
+
+#[test]
+fn schema_and_completions() {
+    let folder = Folder::new("schema");
+    let schema = folder.run(&["schema"]).ok().json();
+    assert!(schema["properties"]["simulation"].is_object());
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(folder.run(&["completions", shell]).ok().out.contains("stickslip"));
+    }
+    folder.run(&["completions", "tcsh"]).fails(2, &["tcsh", "bash"]);
+}
+
+#[test]
+fn every_command_has_help_with_an_example() {
+    let folder = Folder::new("help");
+    let main = folder.run(&["--help"]).ok().out;
+    for command in ["run", "check", "compare", "laws", "new", "schema", "completions"] {
+        assert!(main.contains(command));
+        for flag in ["-h", "--help"] {
+            let help = folder.run(&[command, flag]).ok().out;
+            assert!(
+                help.contains("Example") && help.contains(&format!("stickslip {command}")),
+                "{help}"
+            );
+        }
+    }
+    assert!(folder.run(&["--version"]).ok().out.starts_with("stickslip 0."));
+}

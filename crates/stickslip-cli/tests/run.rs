@@ -1,0 +1,332 @@
+//! `stickslip run`: results, files, exit status.
+
+mod common;
+
+use common::{BLOCK, Folder};
+use std::process::Stdio;
+
+fn rows(csv: &str) -> (Vec<String>, Vec<Vec<f64>>) {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    let header = reader.headers().unwrap().iter().map(String::from).collect();
+    let rows = reader
+        .records()
+        .map(|r| r.unwrap().iter().map(|x| x.parse().unwrap()).collect())
+        .collect();
+    (header, rows)
+}
+
+#[test]
+fn the_summary_says_what_happened() {
+    let folder = Folder::with_block("summary");
+    let ran = folder.run(&["run", "block.toml"]).ok();
+    // The block sticks for good at 2.022 s (science page, Fig 8 P).
+    for word in [
+        "Block on a spring",
+        "implicit-euler, 4000 steps of 1 ms to t = 4 s",
+        "stick since 2.022 s",
+        "10 N",
+    ] {
+        assert!(ran.out.contains(word), "no {word:?} in:\n{}", ran.out);
+    }
+    assert_eq!(ran.err, "");
+    assert_eq!(folder.names(), ["block.toml"]);
+    let quiet = folder.run(&["run", "block.toml", "--quiet"]).ok();
+    assert_eq!((quiet.out.as_str(), quiet.err.as_str()), ("", ""));
+}
+
+#[test]
+fn the_report_is_json_and_nothing_else() {
+    let folder = Folder::with_block("report");
+    let ran = folder.run(&["run", "block.toml", "--json"]).ok();
+    assert_eq!(ran.err, "");
+    let report = ran.json();
+    for key in [
+        "title",
+        "version",
+        "integrator",
+        "step",
+        "steps",
+        "t_end",
+        "seconds",
+        "final",
+        "events",
+        "events_total",
+        "elements",
+        "energy",
+        "stick_slip",
+        "warnings",
+    ] {
+        assert!(report.get(key).is_some(), "no {key}");
+    }
+    assert_eq!(report["steps"], 4000);
+    assert_eq!(report["final"]["hook.position"], 4.0);
+    assert_eq!(report["stick_slip"], serde_json::Value::Null);
+    assert_eq!(report["events"][0]["element"], "floor");
+}
+
+#[test]
+fn csv_and_json_hold_the_same_doubles_as_the_report() {
+    let folder = Folder::with_block("formats");
+    let report = folder
+        .run(&["run", "block.toml", "--json", "--out", "a.csv"])
+        .ok()
+        .json();
+    folder.run(&["run", "block.toml", "--quiet", "--out", "a.json"]).ok();
+    let (header, rows) = rows(&folder.read("a.csv"));
+    assert_eq!(
+        header,
+        [
+            "t",
+            "block.position",
+            "block.velocity",
+            "hook.position",
+            "hook.velocity",
+            "spring.force",
+            "floor.force",
+            "floor.mode"
+        ]
+    );
+    assert_eq!(rows.len(), 4001);
+    for (name, value) in header.iter().zip(rows.last().unwrap()) {
+        assert_eq!(
+            report["final"][name].as_f64().unwrap().to_bits(),
+            value.to_bits(),
+            "{name}"
+        );
+    }
+    // Times are the doubles nearest to the decimals.
+    assert_eq!(rows[1234][0], 1.234);
+    let trace: serde_json::Value = serde_json::from_str(&folder.read("a.json")).unwrap();
+    for (column, name) in header.iter().enumerate() {
+        let values = trace[name].as_array().unwrap();
+        assert_eq!(values.len(), rows.len());
+        for (value, row) in values.iter().zip(&rows) {
+            // The reader of serde_json may be off by one unit in the last place.
+            let value: f64 = value.to_string().parse().unwrap();
+            assert!(
+                (value - row[column]).abs() <= 2.0 * f64::EPSILON * row[column].abs(),
+                "{name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn every_keeps_first_and_last_row() {
+    let folder = Folder::with_block("every");
+    for (every, times) in [
+        ("1500", vec![0.0, 1.5, 3.0, 4.0]),
+        ("2000", vec![0.0, 2.0, 4.0]),
+        ("9999", vec![0.0, 4.0]),
+    ] {
+        folder
+            .run(&["run", "block.toml", "--quiet", "--every", every, "--out", "a.csv"])
+            .ok();
+        let (_, rows) = rows(&folder.read("a.csv"));
+        assert_eq!(rows.iter().map(|row| row[0]).collect::<Vec<_>>(), times);
+    }
+    folder
+        .run(&["run", "block.toml", "--every", "0"])
+        .fails(2, &["--every"]);
+}
+
+#[test]
+fn output_columns_select() {
+    let folder = Folder::new("columns");
+    folder.write(
+        "block.toml",
+        &format!("{BLOCK}[output]\ncolumns = [\"floor.force\", \"block.position\"]\n"),
+    );
+    folder.run(&["run", "block.toml", "--quiet", "--out", "a.csv"]).ok();
+    assert!(folder.read("a.csv").starts_with("t,floor.force,block.position\n0.0,"));
+    folder.write("bad.toml", &format!("{BLOCK}[output]\ncolumns = [\"block.positon\"]\n"));
+    folder
+        .run(&["run", "bad.toml"])
+        .fails(2, &["block.positon", "did you mean \"block.position\"", "bad.toml:"]);
+    folder.write(
+        "signal.toml",
+        &format!("{BLOCK}[analysis]\nstick_slip = {{ signal = \"flor.force\" }}\n"),
+    );
+    folder
+        .run(&["run", "signal.toml"])
+        .fails(2, &["flor.force", "did you mean `floor.force`"]);
+}
+
+#[test]
+fn pictures_are_written_in_both_formats() {
+    let folder = Folder::with_block("pictures");
+    folder.run(&["run", "block.toml", "--quiet", "--plot", "a.svg"]).ok();
+    folder.run(&["run", "block.toml", "--quiet", "--plot", "a.png"]).ok();
+    let svg = folder.read("a.svg");
+    for label in ["velocity (m/s)", "force (N)", "position (m)", "Block on a spring"] {
+        assert!(svg.contains(label), "no {label:?}");
+    }
+    assert!(std::fs::read(folder.path("a.png")).unwrap().starts_with(b"\x89PNG"));
+    assert_eq!(folder.names(), ["a.png", "a.svg", "block.toml"]);
+}
+
+#[test]
+fn wrong_input_is_refused_before_any_work() {
+    let folder = Folder::with_block("wrong");
+    for (arguments, words) in [
+        (
+            &["run", "blok.toml"][..],
+            &["there is no file `blok.toml`", "block.toml"][..],
+        ),
+        (&["run", "."], &["is a folder"]),
+        (
+            &["run", "block.toml", "--out", "a.xlsx"],
+            &["a.xlsx", ".csv, .json or .parquet"],
+        ),
+        (&["run", "block.toml", "--out", "a"], &[".csv, .json or .parquet"]),
+        (
+            &["run", "block.toml", "--out", "a.parquet"],
+            &["parquet", "feature `parquet`"],
+        ),
+        (&["run", "block.toml", "--plot", "a.pdf"], &["a.pdf", ".svg or .png"]),
+        (
+            &["run", "block.toml", "--set", "elements.floor.law=lugree"],
+            &["lugre", "on the command line"],
+        ),
+        (
+            &["run", "block.toml", "--set", "bodies.block.mass=-1"],
+            &["greater than 0"],
+        ),
+        (&["run", "block.toml", "--set", "bodies.blok.mass=1"], &["blok"]),
+        (&["run", "block.toml", "--set", "simulation.step=5"], &["step"]),
+        (&["run", "block.toml", "--bogus"], &["--bogus"]),
+        (&["run"], &["<FILE>"]),
+        (&["fly"], &["fly"]),
+    ] {
+        let ran = folder.run(arguments).fails(2, words);
+        assert_eq!(ran.out, "", "{arguments:?}");
+    }
+    assert_eq!(folder.names(), ["block.toml"]);
+}
+
+#[test]
+fn a_diverging_run_keeps_its_trace_and_says_what_to_try() {
+    let folder = Folder::with_block("diverged");
+    let arguments = [
+        "run",
+        "block.toml",
+        "--set",
+        "elements.spring.stiffness=1e120",
+        "--set",
+        "elements.spring.implicit=false",
+        "--out",
+        "a.csv",
+    ];
+    let ran = folder.run(&arguments).fails(1, &["diverged", "help: "]);
+    let (_, rows) = rows(&folder.read("a.csv"));
+    assert!(rows.len() > 1 && rows.len() < 100, "{}", rows.len());
+    assert!(rows.iter().flatten().all(|value| value.is_finite()));
+    assert!(ran.out.is_empty(), "numbers of a run that went astray: {}", ran.out);
+    assert_eq!(folder.names(), ["a.csv", "block.toml"]);
+    let report = folder.run(&[&arguments[..], &["--json"]].concat()).fails(1, &[]).json();
+    assert!(report["warnings"][0].as_str().unwrap().contains("diverged"));
+}
+
+#[test]
+fn an_existing_file_is_replaced_whole_or_not_at_all() {
+    let folder = Folder::with_block("atomic");
+    folder.write("a.csv", "precious\n");
+    // A file of at most 512 bytes: the trace does not fit, as on a full disk.
+    #[cfg(unix)]
+    {
+        let script = "trap '' XFSZ; ulimit -f 1; exec \"$0\" run block.toml --out a.csv";
+        let mut command = std::process::Command::new("sh");
+        command
+            .args(["-c", script, env!("CARGO_BIN_EXE_stickslip")])
+            .current_dir(folder.path("."));
+        let ran = common::Ran::from(command.output().unwrap());
+        ran.fails(1, &["cannot write a.csv"]);
+        assert_eq!(folder.read("a.csv"), "precious\n");
+        assert_eq!(folder.names(), ["a.csv", "block.toml"]);
+    }
+    folder.run(&["run", "block.toml", "--quiet", "--out", "a.csv"]).ok();
+    assert!(folder.read("a.csv").starts_with("t,"));
+    assert_eq!(folder.names(), ["a.csv", "block.toml"]);
+}
+
+#[test]
+fn places_that_cannot_be_written_to() {
+    let folder = Folder::with_block("unwritable");
+    std::fs::create_dir(folder.path("taken.csv")).unwrap();
+    for arguments in [
+        ["run", "block.toml", "--out", "nowhere/a.csv"],
+        ["run", "block.toml", "--out", "taken.csv"],
+        ["run", "block.toml", "--out", "block.toml/a.json"],
+        ["run", "block.toml", "--plot", "nowhere/a.svg"],
+    ] {
+        folder.run(&arguments).fails(1, &["cannot write", arguments[3]]);
+    }
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let folder = Folder::with_block("pipe");
+    for arguments in [
+        &["run", "block.toml", "--json"][..],
+        &["schema"],
+        &["laws"],
+        &["--help"],
+        &["completions", "bash"],
+    ] {
+        let mut child = folder
+            .command(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        let err = String::from_utf8_lossy(&output.stderr);
+        assert!(!err.contains("panicked"), "{arguments:?}: {err}");
+        assert_eq!(output.status.code(), Some(0), "{arguments:?}: {err}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_leaves_a_complete_file() {
+    let folder = Folder::with_block("interrupt");
+    let child = folder
+        .command(&[
+            "run",
+            "block.toml",
+            "--set",
+            "simulation.duration=1e6",
+            "--every",
+            "1000",
+            "--out",
+            "a.csv",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let begun = |folder: &Folder| folder.names().iter().any(|name| name.starts_with("a.csv.tmp-"));
+    for _ in 0..500 {
+        if begun(&folder) {
+            break;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let id = child.id().to_string();
+    assert!(
+        std::process::Command::new("kill")
+            .args(["-INT", &id])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let ran = common::Ran::from(child.wait_with_output().unwrap()).fails(1, &["stopped at t = "]);
+    assert!(ran.out.is_empty(), "numbers of a run that went astray: {}", ran.out);
+    let text = folder.read("a.csv");
+    assert!(text.ends_with('\n'));
+    let (header, rows) = rows(&text);
+    assert!(rows.iter().all(|row| row.len() == header.len()));
+    assert_eq!(folder.names(), ["a.csv", "block.toml"]);
+}

@@ -1,0 +1,295 @@
+//! What every figure and page must satisfy, whatever the data.
+
+use proptest::prelude::*;
+use stickslip_plot::page::{Claim, Page, Section, Verdict};
+use stickslip_plot::{Figure, Legend, Panel, PlotError, Reference, Scale, Series, Style};
+
+/// Parses an SVG document or fails.
+fn parsed(svg: &str) -> roxmltree::Document<'_> {
+    roxmltree::Document::parse(svg).unwrap_or_else(|error| panic!("{error}\n{svg}"))
+}
+
+fn texts(svg: &str) -> Vec<String> {
+    let document = parsed(svg);
+    let texts = document.descendants().filter(|n| n.has_tag_name("text"));
+    texts
+        .map(|n| {
+            n.descendants()
+                .filter_map(|d| d.is_text().then(|| d.text()).flatten())
+                .collect()
+        })
+        .collect()
+}
+
+fn ramp(n: usize) -> Vec<f64> {
+    (0..n).map(|i| i as f64).collect()
+}
+
+fn styles() -> impl Strategy<Value = Style> {
+    prop_oneof![
+        Just(Style::Line),
+        Just(Style::Dashed),
+        Just(Style::Steps),
+        Just(Style::Points),
+        Just(Style::Marked)
+    ]
+}
+
+fn scales() -> impl Strategy<Value = Scale> {
+    prop_oneof![Just(Scale::Linear), Just(Scale::Log)]
+}
+
+/// Any number at all, often an awkward one.
+fn numbers() -> impl Strategy<Value = f64> {
+    prop_oneof![
+        any::<f64>(),
+        -10.0..10.0,
+        Just(f64::NAN),
+        Just(f64::INFINITY),
+        Just(f64::MAX),
+        Just(f64::MIN_POSITIVE),
+        Just(0.0),
+        Just(1.0)
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_data_give_a_well_formed_figure(
+        data in prop::collection::vec((numbers(), numbers()), 0..40),
+        style in styles(),
+        (x_scale, y_scale) in (scales(), scales()),
+        x_range in prop::option::of((numbers(), numbers())),
+        y_range in prop::option::of((numbers(), numbers())),
+        value in numbers(),
+        (title, label) in ("\\PC{0,12}", any::<String>()),
+        size in numbers(),
+    ) {
+        let (x, y) = data.into_iter().unzip();
+        let panel = Panel {
+            title,
+            x_scale,
+            y_scale,
+            x_range,
+            y_range,
+            references: vec![Reference::horizontal(value, label.clone()), Reference::vertical(value, "v")],
+            ..Panel::new(label.clone(), "y").with(Series::line(label, x, y).style(style))
+        };
+        let figure = Figure { height: size, columns: 2, panels: vec![panel.clone(), panel], ..Figure::default() };
+        let svg = figure.to_svg();
+        parsed(&svg);
+        prop_assert_eq!(&svg, &figure.to_svg());
+        prop_assert!(!svg.contains("NaN") && !svg.contains("inf"));
+    }
+}
+
+#[test]
+fn no_id_can_clash() {
+    let svg = Figure::from(Panel::new("x", "y").with(Series::line("a", ramp(9), ramp(9)))).to_svg();
+    let document = parsed(&svg);
+    assert!(document.descendants().all(|n| n.attribute("id").is_none()));
+}
+
+#[test]
+fn long_series_give_small_files() {
+    let n = 40_000;
+    // A noise without any structure, from the multiplier of Lehmer's generator.
+    let mut state = 1_u64;
+    let noise: Vec<f64> = (0..n)
+        .map(|_| {
+            state = state * 48_271 % 2_147_483_647;
+            state as f64
+        })
+        .collect();
+    for style in [Style::Line, Style::Steps, Style::Points] {
+        let size = Figure::from(Panel::new("t", "y").with(Series::line("", ramp(n), noise.clone()).style(style)))
+            .to_svg()
+            .len();
+        assert!(size < 150_000, "{style:?}: {size} bytes");
+    }
+}
+
+#[test]
+fn missing_values_interrupt_the_line() {
+    let y = vec![1.0, 2.0, f64::NAN, 1.0, 3.0, f64::INFINITY, 2.0];
+    let svg = Figure::from(Panel::new("", "").with(Series::line("", ramp(7), y))).to_svg();
+    let document = parsed(&svg);
+    let blue = |n: &roxmltree::Node| n.attribute("stroke") == Some("#0072b2");
+    let paths: Vec<_> = document
+        .descendants()
+        .filter(blue)
+        .filter_map(|n| n.attribute("d"))
+        .collect();
+    // Two pieces of line, and the last sample as a dot.
+    assert_eq!(paths.iter().map(|d| d.matches('M').count()).collect::<Vec<_>>(), [2, 1]);
+}
+
+#[test]
+fn constant_and_empty_series_get_axes_with_numbers() {
+    for y in [vec![], vec![0.0; 5], vec![3e-18; 5], vec![1e7; 5], vec![f64::NAN; 5]] {
+        let svg = Figure::from(Panel::new("x", "y").with(Series::line("", ramp(y.len()), y))).to_svg();
+        assert!(texts(&svg).len() >= 2 + 3 + 3, "{svg}");
+    }
+}
+
+#[test]
+fn tiny_numbers_share_a_power_of_ten() {
+    let y = ramp(5).iter().map(|y| y * 1e-18).collect();
+    let texts = texts(&Figure::from(Panel::new("x", "y").with(Series::line("", ramp(5), y))).to_svg());
+    assert!(texts.contains(&"×10−18".to_string()), "{texts:?}");
+    assert!(texts.contains(&"4.0".to_string()));
+}
+
+#[test]
+fn columns_share_the_x_axis() {
+    let panel = |n| Panel::new("t (s)", "y").with(Series::line("", ramp(n), ramp(n)));
+    let mut figure = Figure {
+        panels: vec![panel(3), panel(101)],
+        ..Figure::default()
+    };
+    let count = |figure: &Figure, text: &str| texts(&figure.to_svg()).iter().filter(|t| *t == text).count();
+    assert_eq!(count(&figure, "t (s)"), 1);
+    figure.share_x = false;
+    assert_eq!(count(&figure, "t (s)"), 2);
+}
+
+#[test]
+fn a_legend_that_all_panels_repeat_is_drawn_once() {
+    let panel = || Panel::new("t", "y").with(Series::line("law", ramp(3), ramp(3)));
+    let mut figure = Figure {
+        panels: vec![panel(), panel()],
+        ..Figure::default()
+    };
+    let count = |figure: &Figure| texts(&figure.to_svg()).iter().filter(|t| *t == "law").count();
+    assert_eq!(count(&figure), 1);
+    figure.panels[0].series[0].style = Style::Dashed;
+    assert_eq!(count(&figure), 2);
+    figure.panels[0].legend = Legend::Hidden;
+    assert_eq!(count(&figure), 1);
+}
+
+#[test]
+fn saving_follows_the_extension() {
+    let directory = std::env::temp_dir().join(format!("stickslip-plot-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let figure = Figure::from(Panel::new("x", "y"));
+    figure.save(directory.join("a.svg")).unwrap();
+    assert!(
+        std::fs::read_to_string(directory.join("a.svg"))
+            .unwrap()
+            .starts_with("<svg")
+    );
+    #[cfg(feature = "png")]
+    {
+        figure.save(directory.join("a.PNG")).unwrap();
+        assert!(std::fs::read(directory.join("a.PNG")).unwrap().starts_with(b"\x89PNG"));
+        assert!(matches!(figure.to_png(0.0), Err(PlotError::Size(..))));
+        assert!(matches!(figure.to_png(f64::NAN), Err(PlotError::Size(..))));
+        assert!(matches!(figure.to_png(1e9), Err(PlotError::Size(..))));
+    }
+    assert!(matches!(
+        figure.save(directory.join("a.pdf")),
+        Err(PlotError::Extension(_))
+    ));
+    assert!(matches!(
+        figure.save(directory.join("no/such/a.svg")),
+        Err(PlotError::Write(..))
+    ));
+    let left: Vec<_> = std::fs::read_dir(&directory)
+        .unwrap()
+        .map(|e| e.unwrap().file_name())
+        .collect();
+    assert!(
+        left.iter().all(|name| !name.to_string_lossy().ends_with(".part")),
+        "{left:?}"
+    );
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
+fn pages_escape_count_and_link() {
+    let claim = |verdict| Claim {
+        claim: "a < b & \"c\"".into(),
+        source: "<script>".into(),
+        expected: "$x_0$".into(),
+        measured: String::new(),
+        verdict,
+        scenario: "a&b.toml".into(),
+    };
+    let page = Page {
+        title: "T <1>".into(),
+        intro: vec!["<b>".into()],
+        sections: vec![Section {
+            heading: "H".into(),
+            figures: vec![
+                (Figure::from(Panel::new("x", "y")), "c".into()),
+                (Figure::default(), "d".into()),
+            ],
+            claims: vec![
+                claim(Verdict::Holds),
+                claim(Verdict::Holds),
+                claim(Verdict::Fails),
+                claim(Verdict::NotReproducible("<why>".into())),
+            ],
+            ..Section::default()
+        }],
+        footer: String::new(),
+    };
+    let html = page.to_html();
+    assert_eq!(html, page.to_html());
+    for absent in ["<script", "<b>T", "<why>", "a < b", "a&b"] {
+        assert!(!html.contains(absent), "{absent}");
+    }
+    for present in [
+        "<title>T &lt;1&gt;</title>",
+        "a &lt; b &amp; &quot;c&quot;",
+        "<i>x</i><sub>0</sub>",
+        "4 claims:",
+        "2 hold<",
+        "1 fails<",
+        "1 not reproducible<",
+        "href=\"#claim-4\"",
+        "id=\"claim-4\"",
+        "Figure 2.",
+        "&lt;why&gt;",
+    ] {
+        assert!(html.contains(present), "{present}");
+    }
+    let mut ids: Vec<_> = html
+        .split(" id=\"")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .collect();
+    let all = ids.len();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), all);
+}
+
+#[test]
+fn several_values_of_a_claim_stand_in_rows() {
+    let claim = |expected: &str, measured: &str| Claim {
+        claim: "c".into(),
+        source: String::new(),
+        expected: expected.into(),
+        measured: measured.into(),
+        verdict: Verdict::Holds,
+        scenario: String::new(),
+    };
+    let page = |claim| Page {
+        sections: vec![Section {
+            claims: vec![claim],
+            ..Section::default()
+        }],
+        ..Page::default()
+    };
+    let html = page(claim("e1\ne2\ne3", "m1\nm2\nm3")).to_html();
+    assert_eq!(html.matches("rowspan=\"3\"").count(), 3, "number, claim and verdict");
+    for i in 1..=3 {
+        let pair = format!("<div>e{i}</div></td><td data-label=\"Measured\"><div>m{i}</div></td>");
+        assert_eq!(html.matches(&pair).count(), 2, "summary and section");
+    }
+    // A message in place of the values is shown whole.
+    let html = page(claim("e1\ne2", "the run failed")).to_html();
+    assert!(!html.contains("rowspan=") && html.contains("e1<br>e2") && html.contains("the run failed"));
+}
