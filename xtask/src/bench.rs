@@ -1,0 +1,367 @@
+//! `cargo xtask bench`: a work by the engine and by a hand-written C program, side by side on the same machine.
+//!
+//! Both sides take turns, so that a busy machine disturbs both alike, and the least CPU time of all turns counts.
+
+use crate::root;
+use serde_json::{Map, Value, json};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use stickslip::Simulation;
+use stickslip::report::Reporter;
+use stickslip::scenario::Scenario;
+use stickslip::trace::Columns;
+
+/// A work: its variants, the main one first. Each is a scenario file and a line that the limit program prints.
+struct Work {
+    name: &'static str,
+    variants: &'static [Variant],
+    /// Runs of each side in a turn: short runs need more of them to meet a quiet moment.
+    runs: usize,
+}
+
+struct Variant {
+    name: &'static str,
+    outcome: Outcome,
+}
+
+/// What shows that both sides did the same work.
+enum Outcome {
+    /// Position of a body at the end.
+    Position(&'static str),
+    /// End of the first step after which the sphere of this name and radius rolls on the plane z = 0.
+    EndOfSlip(&'static str, f64),
+}
+
+/// Slip speed below which a sphere counts as rolling, m/s; the same in the limit program.
+const ROLLING: f64 = 1e-4;
+
+const WORKS: &[Work] = &[
+    Work {
+        name: "w1",
+        variants: &[
+            Variant {
+                name: "w1",
+                outcome: Outcome::Position("block"),
+            },
+            Variant {
+                name: "w1-rk4",
+                outcome: Outcome::Position("block"),
+            },
+        ],
+        runs: 100,
+    },
+    Work {
+        name: "w2",
+        variants: &[
+            Variant {
+                name: "w2",
+                outcome: Outcome::Position("arm"),
+            },
+            Variant {
+                name: "w2-stiff",
+                outcome: Outcome::Position("arm"),
+            },
+        ],
+        runs: 2,
+    },
+    Work {
+        name: "w3",
+        variants: &[
+            Variant {
+                name: "w3",
+                outcome: Outcome::EndOfSlip("ball", 0.2),
+            },
+            Variant {
+                name: "w3-rk4",
+                outcome: Outcome::EndOfSlip("ball", 0.2),
+            },
+        ],
+        runs: 10,
+    },
+];
+
+const TURNS: usize = 6;
+
+/// One line of the table.
+struct Row {
+    name: String,
+    ns_per_step: f64,
+    limit_ns: Option<f64>,
+    outcome: Vec<f64>,
+    limit_outcome: Vec<f64>,
+}
+
+impl Row {
+    fn ratio(&self) -> Option<f64> {
+        self.limit_ns.map(|limit| self.ns_per_step / limit)
+    }
+
+    fn json(&self) -> Map<String, Value> {
+        let outcome = match self.outcome.as_slice() {
+            [single] => json!(single),
+            several => json!(several),
+        };
+        let row = json!({
+            "name": self.name,
+            "ns_per_step": self.ns_per_step,
+            "limit_ns": self.limit_ns,
+            "ratio": self.ratio(),
+            "outcome": outcome,
+        });
+        match row {
+            Value::Object(object) => object,
+            _ => Map::new(),
+        }
+    }
+}
+
+/// `bench NAME [--json]`.
+pub fn run(arguments: &[&str]) -> Result<(), String> {
+    let as_json = arguments.contains(&"--json");
+    let names: Vec<&str> = arguments.iter().copied().filter(|word| *word != "--json").collect();
+    let known = || WORKS.iter().map(|work| work.name).collect::<Vec<_>>().join(", ");
+    let [name] = names.as_slice() else {
+        return Err(format!("name one work: {}", known()));
+    };
+    let work = WORKS
+        .iter()
+        .find(|work| work.name == *name)
+        .ok_or_else(|| format!("no work is called \"{name}\"; there are {}", known()))?;
+    let rows = measure(work)?;
+    let [main, extra @ ..] = rows.as_slice() else {
+        return Err("the work has no variant".into());
+    };
+    let mut result = main.json();
+    let variants = extra.iter().map(|row| Value::Object(row.json())).collect();
+    result.insert("variants".into(), Value::Array(variants));
+    keep(work.name, &result)?;
+    if as_json {
+        println!("{}", Value::Object(result));
+    } else {
+        print_table(&rows);
+    }
+    Ok(())
+}
+
+fn measure(work: &Work) -> Result<Vec<Row>, String> {
+    let limit = build_limit(work.name)?;
+    let sides: Vec<Side> = work.variants.iter().map(Side::new).collect::<Result<_, _>>()?;
+    let mut fast = vec![f64::INFINITY; sides.len()];
+    let mut observed = fast.clone();
+    let mut limits: Vec<Option<(f64, Vec<f64>)>> = vec![None; sides.len()];
+    for _ in 0..TURNS {
+        if let Some(program) = &limit {
+            for (name, ns, outcome) in run_limit(program, work.runs)? {
+                let Some(i) = work.variants.iter().position(|variant| variant.name == name) else {
+                    continue;
+                };
+                let least = limits[i].as_ref().map_or(ns, |(before, _)| before.min(ns));
+                limits[i] = Some((least, outcome));
+            }
+        }
+        for (i, side) in sides.iter().enumerate() {
+            for _ in 0..work.runs {
+                fast[i] = fast[i].min(side.time(Side::advance)?);
+                observed[i] = observed[i].min(side.time(Side::advance_with_report)?);
+            }
+        }
+    }
+    let mut rows = Vec::new();
+    for (i, (variant, side)) in work.variants.iter().zip(&sides).enumerate() {
+        let outcome = side.outcome(&variant.outcome)?;
+        let (limit_ns, limit_outcome) = limits[i].clone().unzip();
+        let limit_outcome = limit_outcome.unwrap_or_default();
+        for (name, ns_per_step) in [
+            (variant.name.to_string(), fast[i]),
+            (format!("{}, with report", variant.name), observed[i]),
+        ] {
+            rows.push(Row {
+                name,
+                ns_per_step,
+                limit_ns,
+                outcome: outcome.clone(),
+                limit_outcome: limit_outcome.clone(),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+/// The engine's side of a variant.
+struct Side {
+    scenario: Scenario,
+    steps: u64,
+}
+
+impl Side {
+    fn new(variant: &Variant) -> Result<Self, String> {
+        let path = root().join("benches/scenarios").join(format!("{}.toml", variant.name));
+        let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
+        let steps = (scenario.simulation.duration / scenario.simulation.step).round() as u64;
+        Ok(Side { scenario, steps })
+    }
+
+    fn start(&self) -> Result<Simulation, String> {
+        Simulation::new(self.scenario.clone()).map_err(|error| error.to_string())
+    }
+
+    /// Nanoseconds per step of one run from a fresh start.
+    fn time(&self, run: fn(&Self, &mut Simulation) -> Result<(), String>) -> Result<f64, String> {
+        let mut simulation = self.start()?;
+        let start = cpu_seconds();
+        run(self, &mut simulation)?;
+        Ok((cpu_seconds() - start) * 1e9 / self.steps as f64)
+    }
+
+    fn advance(&self, simulation: &mut Simulation) -> Result<(), String> {
+        simulation.advance(self.steps).map_err(|error| error.to_string())
+    }
+
+    /// As the program runs a scenario: every step observed, events and energies counted.
+    fn advance_with_report(&self, simulation: &mut Simulation) -> Result<(), String> {
+        let columns = Columns::new(simulation);
+        let mut reporter = Reporter::new(simulation, &columns);
+        for _ in 0..self.steps {
+            simulation.advance_observed(1).map_err(|error| error.to_string())?;
+            reporter.watch(simulation, &columns);
+        }
+        std::hint::black_box(reporter.finish(simulation, &columns, 0.0));
+        Ok(())
+    }
+
+    fn outcome(&self, outcome: &Outcome) -> Result<Vec<f64>, String> {
+        let mut simulation = self.start()?;
+        match *outcome {
+            Outcome::Position(name) => {
+                self.advance(&mut simulation)?;
+                let body = simulation.body(name).ok_or("the body is missing")?;
+                Ok(simulation.position(body).to_vec())
+            }
+            Outcome::EndOfSlip(name, radius) => {
+                let body = simulation.body(name).ok_or("the body is missing")?;
+                for _ in 0..self.steps {
+                    simulation.advance(1).map_err(|error| error.to_string())?;
+                    let v = simulation.velocity(body);
+                    if (v[0] - radius * v[4]).hypot(v[1] + radius * v[3]) < ROLLING {
+                        return Ok(vec![simulation.time()]);
+                    }
+                }
+                Err("the sphere never rolls".into())
+            }
+        }
+    }
+}
+
+/// Builds the limit program; none if there is no C compiler.
+fn build_limit(name: &str) -> Result<Option<PathBuf>, String> {
+    let beside = std::env::current_exe().map_err(|error| error.to_string())?;
+    let folder = beside.parent().unwrap_or(Path::new(".")).join("limit");
+    std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
+    let program = folder.join(name);
+    let source = root().join("benches/limit").join(format!("{name}.c"));
+    let named = std::env::var("CC").ok();
+    for compiler in named.as_deref().into_iter().chain(["gcc", "cc", "clang"]) {
+        let status = Command::new(compiler)
+            .args(["-O3", "-march=native", "-fno-math-errno", "-o"])
+            .args([&program, &source])
+            .arg("-lm")
+            .status();
+        match status {
+            Ok(status) if status.success() => return Ok(Some(program)),
+            Ok(_) => return Err(format!("{compiler} cannot compile {}", source.display())),
+            Err(_) => (),
+        }
+    }
+    eprintln!("no C compiler found: the engine is measured alone");
+    Ok(None)
+}
+
+/// Name, nanoseconds per step and outcome of every variant.
+fn run_limit(program: &Path, runs: usize) -> Result<Vec<(String, f64, Vec<f64>)>, String> {
+    let output = Command::new(program)
+        .arg(runs.to_string())
+        .output()
+        .map_err(|error| error.to_string())?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    text.lines()
+        .map(|line| {
+            let mut words = line.split_whitespace();
+            let name = words.next().unwrap_or_default().to_string();
+            let numbers: Option<Vec<f64>> = words.map(|word| word.parse().ok()).collect();
+            match numbers.as_deref() {
+                Some([ns, outcome @ ..]) => Ok((name, *ns, outcome.to_vec())),
+                _ => Err(format!("the limit program printed \"{line}\"")),
+            }
+        })
+        .collect()
+}
+
+/// CPU time of this process, s: time that other programs take does not count.
+#[cfg(unix)]
+fn cpu_seconds() -> f64 {
+    let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
+}
+
+/// Time since the first call, s, where the CPU time of the process cannot be asked for.
+#[cfg(not(unix))]
+fn cpu_seconds() -> f64 {
+    static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
+    START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
+}
+
+/// Adds the result to the history of the work, in place of an earlier one of the same commit.
+fn keep(name: &str, result: &Map<String, Value>) -> Result<(), String> {
+    let path = root().join("benches/results").join(format!("{name}.json"));
+    let mut history: Vec<Value> = std::fs::read_to_string(&path)
+        .ok()
+        .and_then(|text| serde_json::from_str(&text).ok())
+        .unwrap_or_default();
+    let commit = command_line("git", &["rev-parse", "--short", "HEAD"]);
+    history.retain(|entry| entry.get("commit") != Some(&json!(commit)));
+    let mut entry = Map::new();
+    entry.insert("commit".into(), json!(commit));
+    entry.insert("machine".into(), json!(machine()));
+    entry.extend(result.clone());
+    history.push(Value::Object(entry));
+    let text = serde_json::to_string_pretty(&history).map_err(|error| error.to_string())?;
+    std::fs::create_dir_all(path.parent().unwrap_or(Path::new("."))).map_err(|error| error.to_string())?;
+    std::fs::write(&path, text + "\n").map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// What a command prints, if it can be run.
+fn command_line(program: &str, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program)
+        .args(arguments)
+        .current_dir(root())
+        .output()
+        .ok()?;
+    let text = String::from_utf8(output.stdout).ok()?;
+    output.status.success().then(|| text.trim().to_string())
+}
+
+/// The processor, where the system tells.
+fn machine() -> Option<String> {
+    let text = std::fs::read_to_string("/proc/cpuinfo").ok()?;
+    let line = text.lines().find(|line| line.starts_with("model name"))?;
+    Some(line.split_once(':')?.1.trim().to_string())
+}
+
+fn print_table(rows: &[Row]) {
+    println!(
+        "{:<24} {:>12} {:>12} {:>8}  outcome",
+        "work", "ns per step", "limit, ns", "ratio"
+    );
+    let number = |value: Option<f64>| value.map_or("-".to_string(), |x| format!("{x:.2}"));
+    for row in rows {
+        println!(
+            "{:<24} {:>12.2} {:>12} {:>8}  {:?} (limit {:?})",
+            row.name,
+            row.ns_per_step,
+            number(row.limit_ns),
+            number(row.ratio()),
+            row.outcome,
+            row.limit_outcome
+        );
+    }
+}

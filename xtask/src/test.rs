@@ -1,0 +1,78 @@
+//! `cargo xtask test`: everything that must pass before a change is taken.
+
+use crate::root;
+use std::process::{Command, Stdio};
+
+/// One check: what it is for, the arguments of cargo, and extra environment.
+struct Check {
+    name: &'static str,
+    arguments: &'static [&'static str],
+    environment: &'static [(&'static str, &'static str)],
+}
+
+const CHECKS: &[Check] = &[
+    Check {
+        name: "formatting",
+        arguments: &["fmt", "--all", "--check"],
+        environment: &[],
+    },
+    Check {
+        name: "lints",
+        arguments: &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"],
+        environment: &[],
+    },
+    Check {
+        name: "tests, with those in the documentation",
+        arguments: &["test", "--workspace"],
+        environment: &[],
+    },
+    Check {
+        name: "documentation",
+        arguments: &["doc", "--workspace", "--no-deps", "--document-private-items"],
+        environment: &[("RUSTDOCFLAGS", "-D warnings")],
+    },
+];
+
+const LICENCES: Check = Check {
+    name: "licences and sources of dependencies",
+    arguments: &["deny", "check", "licenses", "bans", "sources"],
+    environment: &[],
+};
+
+/// Runs every check and stops at the first that fails.
+pub fn run() -> Result<(), String> {
+    CHECKS.iter().try_for_each(check)?;
+    let has_deny = cargo(&["deny", "--version"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .is_ok_and(|status| status.success());
+    if has_deny {
+        check(&LICENCES)?;
+    } else {
+        eprintln!("\n== {}: skipped, cargo-deny is not installed", LICENCES.name);
+    }
+    eprintln!("\nall checks passed");
+    Ok(())
+}
+
+fn check(check: &Check) -> Result<(), String> {
+    let environment: String = check.environment.iter().map(|(k, v)| format!("{k}=\"{v}\" ")).collect();
+    let line = format!("{environment}cargo {}", check.arguments.join(" "));
+    eprintln!("\n== {}: {line}", check.name);
+    let status = cargo(check.arguments)
+        .envs(check.environment.iter().copied())
+        .status()
+        .map_err(|error| format!("cannot run cargo: {error}"))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{} failed; run again with: {line}", check.name))
+    }
+}
+
+fn cargo(arguments: &[&str]) -> Command {
+    let mut command = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
+    command.args(arguments).current_dir(root());
+    command
+}
