@@ -24,7 +24,8 @@ const CHECKS: &[Check] = &[
     Check {
         name: "tests, with those in the documentation",
         arguments: &["test", "--workspace"],
-        environment: &[],
+        // The cases of the property tests, the same every time; see .cargo/config.toml.
+        environment: &[("PROPTEST_RNG_SEED", "2005")],
     },
     Check {
         name: "documentation",
