@@ -293,16 +293,7 @@ fn normal_force(simulation: &Simulation, index: usize, t: f64) -> Option<f64> {
     let BodySpec::Mass(mass) = &scenario.bodies[body].1 else {
         return None;
     };
-    // The weight across the motion, as the network takes it.
-    let gravity = simulation.built().network.world_gravity;
-    match (mass.position.len(), mass.axis) {
-        (1, Some(axis)) => {
-            let axis = Vector3::from(axis);
-            Some(mass.mass * (gravity - axis.dot(&gravity) * axis).norm())
-        }
-        (2, _) => Some(mass.mass * gravity.z.abs()),
-        _ => None,
-    }
+    mass.weight_across(simulation.built().network.world_gravity.into())
 }
 
 /// Kinetic friction force of a friction element at the start, N or Nm, where it is known.

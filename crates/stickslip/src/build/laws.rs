@@ -9,7 +9,6 @@ use crate::scenario::diagnostic::nearest;
 use crate::scenario::{
     BodySpec, ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, NormalLawSpec, ParameterSpec, ParameterValue, Port,
 };
-use nalgebra::Vector3;
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
 use stickslip_core::registry::{self, Family, Law};
 
@@ -498,17 +497,7 @@ impl Builder<'_> {
             }
             _ => None,
         };
-        let normal = mass.and_then(|mass| {
-            let g = self.world_gravity;
-            match (mass.position.len(), mass.axis) {
-                (1, Some(axis)) => {
-                    let axis = Vector3::from(axis);
-                    Some(mass.mass * (g - axis.dot(&g) * axis).norm())
-                }
-                (2, _) => Some(mass.mass * g.z.abs()),
-                _ => None,
-            }
-        });
+        let normal = mass.and_then(|mass| mass.weight_across(self.world_gravity.into()));
         match normal {
             Some(force) if force > 0.0 => Some(LoadSource::Signal(self.signal(&Profile::Constant(force)))),
             _ => {

@@ -148,6 +148,15 @@ pub struct MassSpec {
     pub force: Vec<Profile>,
 }
 
+impl MassSpec {
+    /// Weight across the motion of a mass along an axis, N: what presses it on the ground it slides on.
+    pub fn weight_across(&self, gravity: [f64; 3]) -> Option<f64> {
+        let axis = nalgebra::Vector3::from(self.axis?);
+        let gravity = nalgebra::Vector3::from(gravity);
+        Some(self.mass * (gravity - axis.dot(&gravity) * axis).norm())
+    }
+}
+
 /// `kind = "inertia"`.
 #[derive(Clone, Debug)]
 pub struct InertiaSpec {
