@@ -168,11 +168,10 @@ impl Contacts {
                 let velocity = first.point_velocity(&touch.point) - second.point_velocity(&touch.point);
                 let gap_rate = touch.normal.dot(&velocity);
                 let own = contact.normal_states(index);
+                let tau = stage.finite_step();
                 let normal_state = &stage.state[own.clone()];
                 let rate = &mut stage.rate[own];
-                let normal = contact
-                    .normal
-                    .respond(touch.gap, gap_rate, normal_state, stage.tau, rate);
+                let normal = contact.normal.respond(touch.gap, gap_rate, normal_state, tau, rate);
                 let touches = normal != 0.0;
                 let at = contact.state + 3 * index;
                 let slip = velocity - gap_rate * touch.normal;

@@ -46,8 +46,9 @@ impl Stops {
             let normals = [0, 1].map(|end| {
                 let gap_rate = if end == 0 { velocity } else { -velocity };
                 let own = stop.states(end);
+                let tau = stage.finite_step();
                 let (state, rate) = (&stage.state[own.clone()], &mut stage.rate[own]);
-                stop.normal.respond(gaps[end], gap_rate, state, stage.tau, rate)
+                stop.normal.respond(gaps[end], gap_rate, state, tau, rate)
             });
             stop.pair.scatter(stage.load, &[normals[0] - normals[1]]);
             stage.compression[stop.element] = normals[0].max(0.0) + normals[1].max(0.0);
