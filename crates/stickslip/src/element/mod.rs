@@ -5,6 +5,7 @@ pub mod actuator;
 pub mod contact;
 pub mod friction;
 pub mod joint;
+pub mod normal;
 pub mod own;
 pub mod spring;
 pub mod stop;
