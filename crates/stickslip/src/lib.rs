@@ -37,6 +37,7 @@ pub mod advice;
 pub mod body;
 pub mod build;
 pub mod element;
+pub mod inclusion;
 pub mod integrate;
 pub mod math;
 pub mod model;

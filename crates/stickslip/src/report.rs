@@ -291,7 +291,8 @@ impl Reporter {
             events: self.events,
             events_total: self.events_total,
             elements,
-            energy: Some(energy),
+            // Equations say nothing of energy.
+            energy: scenario.inclusion.is_none().then_some(energy),
             stick_slip: self
                 .analysis
                 .and_then(|analysis| stick_slip(&analysis.spec, &analysis.samples)),

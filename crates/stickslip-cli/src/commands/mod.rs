@@ -6,6 +6,7 @@ mod completions;
 mod figures;
 mod laws;
 mod new;
+mod rewrite;
 mod run;
 mod schema;
 
@@ -19,6 +20,7 @@ pub enum Command {
     Check(check::Check),
     Compare(compare::Compare),
     Laws(laws::Laws),
+    Rewrite(rewrite::Rewrite),
     Figures(figures::Figures),
     New(new::New),
     Schema(schema::Schema),
@@ -33,6 +35,7 @@ impl Command {
             Self::Check(check) => check.execute(),
             Self::Compare(compare) => compare.execute(),
             Self::Laws(laws) => laws.execute(),
+            Self::Rewrite(rewrite) => rewrite.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),
             Self::Schema(schema) => schema.execute(),

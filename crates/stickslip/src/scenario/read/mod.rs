@@ -5,6 +5,7 @@ mod bodies;
 mod elements;
 mod ends;
 mod friction;
+mod inclusion;
 mod profiles;
 mod values;
 
@@ -84,6 +85,7 @@ impl Scenario {
             spans: BTreeMap::new(),
             sources,
             directory: directory.map(Path::to_path_buf),
+            columns_are_states: false,
         };
         for (index, set) in sets.iter().enumerate() {
             if let Err(diagnostic) = super::set::apply(&mut root, set, index + 1) {
@@ -166,6 +168,8 @@ struct Reader {
     spans: BTreeMap<String, Span>,
     sources: Vec<Source>,
     directory: Option<PathBuf>,
+    /// Columns are states of an inclusion, not parts of bodies and elements.
+    columns_are_states: bool,
 }
 
 impl Reader {
@@ -177,7 +181,7 @@ impl Reader {
         };
         let root = self.section("", root, start, &keys::ROOT);
         let title = self.text(&root, "title").unwrap_or_default();
-        let mut other_model = false;
+        let mut other_model = root.get("inclusion").is_some();
         for key in keys::ROOT.iter().filter(|key| matches!(key.form, Form::Unavailable)) {
             if let Some(entry) = root.get(key.name) {
                 other_model |= key.name != "map";
@@ -195,10 +199,13 @@ impl Reader {
         };
         let bodies = self.bodies(&root, other_model);
         let elements = self.elements(&root, &bodies, &simulation);
+        let inclusion = self.inclusion(&root, &title);
+        let states = inclusion.iter().flat_map(|inclusion| inclusion.states());
         let names: Vec<&str> = bodies
             .iter()
             .map(|body| body.name.as_str())
             .chain(elements.iter().map(|(name, _)| name.as_str()))
+            .chain(states.map(String::as_str))
             .collect();
         let columns = self.columns(&root, &names);
         let stick_slip = self.stick_slip(&root, &names, &simulation);
@@ -222,6 +229,7 @@ impl Reader {
                 .into_iter()
                 .filter_map(|(name, spec)| Some((name, spec?)))
                 .collect(),
+            inclusion,
             columns,
             stick_slip,
             warnings: self.warnings,
@@ -309,7 +317,7 @@ impl Reader {
 
     /// A column begins with the name of a body or an element. (What follows is known when the system is built.)
     fn check_column(&mut self, column: &str, span: Span, names: &[&str]) {
-        if column == "t" {
+        if column == "t" || self.inclusion_names_columns(column, span, names) {
             return;
         }
         let (first, rest) = column.split_once('.').unwrap_or((column, ""));

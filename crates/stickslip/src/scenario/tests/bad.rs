@@ -27,7 +27,7 @@ const IN_BLOCK: &[Slip] = &[
     Slip("kind = \"spring\"", "kind = \"sprnig\"", 20, "unknown kind \"sprnig\"", "did you mean \"spring\"?"),
     Slip("\"implicit-euler\"", "\"implicit\"", 6, "unknown integrator \"implicit\"", "did you mean \"implicit-euler\"?"),
     Slip("[bodies.hook]", "[chain]\ncount = 3\n[bodies.hook]", 15, "`[chain]` (many equal blocks) is not available in this version", ""),
-    Slip("[bodies.hook]", "[inclusion]\nstates = {}\n[bodies.hook]", 15, "`[inclusion]`", ""),
+    Slip("[bodies.hook]", "[inclusion]\nstates = {}\n[bodies.hook]", 15, "a scenario has `[inclusion]` or `[bodies]`, not both", "write the bodies as equations too"),
     Slip("[bodies.hook]", "[map]\nfrom = 1\n[bodies.hook]", 15, "`[map]`", ""),
     // Missing keys.
     Slip("mass = \"1 kg\"", "", 8, "`bodies.block` has no `mass`", "add: mass = \"1 kg\""),
