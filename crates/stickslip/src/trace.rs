@@ -42,6 +42,12 @@ impl Columns {
         for (index, (name, body)) in scenario.bodies.iter().enumerate() {
             columns.add_body(simulation, index, name, body);
         }
+        if let Some(inclusion) = &scenario.inclusion {
+            let first = simulation.built().network.layout.first_state();
+            for (i, name) in inclusion.states().iter().enumerate() {
+                columns.push(name.clone(), Source::State(first + i));
+            }
+        }
         for (index, (name, element)) in scenario.elements.iter().enumerate() {
             columns.add_element(simulation, index, name, element);
         }

@@ -6,6 +6,7 @@ mod completions;
 mod figures;
 mod laws;
 mod new;
+mod rewrite;
 mod run;
 mod schema;
 mod sweep;
@@ -21,6 +22,7 @@ pub enum Command {
     Compare(compare::Compare),
     Sweep(sweep::Sweep),
     Laws(laws::Laws),
+    Rewrite(rewrite::Rewrite),
     Figures(figures::Figures),
     New(new::New),
     Schema(schema::Schema),
@@ -36,6 +38,7 @@ impl Command {
             Self::Compare(compare) => compare.execute(),
             Self::Sweep(sweep) => sweep.execute(),
             Self::Laws(laws) => laws.execute(),
+            Self::Rewrite(rewrite) => rewrite.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),
             Self::Schema(schema) => schema.execute(),

@@ -8,6 +8,7 @@ use crate::element::Elements;
 use crate::element::actuator::{Actuator, Actuators};
 use crate::element::contact::{Contact, Contacts, Geometry, Surface, Tangential};
 use crate::element::friction::{Baselines, Bristles, Friction, Frictions, Implicit, Resolve, SteadyCurve};
+use crate::element::inclusion::InclusionGroup;
 use crate::element::joint::{Joint, Joints};
 use crate::element::normal::NormalLaw;
 use crate::element::own::{Own, Owns};
@@ -72,6 +73,7 @@ pub(super) struct Groups {
     dahl: ByAxes<Dahl<f64>>,
     lugre: ByAxes<Lugre<f64>>,
     own: Vec<Own>,
+    pub(super) inclusion: Option<InclusionGroup>,
     resolve: bool,
 }
 
@@ -119,6 +121,9 @@ impl Groups {
             respond!(martins_oden, proxy, relaxed, dahl, lugre);
         }
         put!(elements, groups.own, Owns);
+        if let Some(inclusion) = groups.inclusion {
+            elements.push(Box::new(inclusion));
+        }
         (elements, frictions)
     }
 }
