@@ -229,7 +229,7 @@ pub fn restitution(bench: &mut Bench) -> Result<Drawn, String> {
     drawn.pictures.push((
         Figure { width: 420.0, height: 260.0, ..Figure::from(panel) },
         "Speed after over speed before a free impact on the relaxed contact: lines from the linear system that it is while it pushes, marks \
-         simulated. The restitution grows with α, but has a minimum over β√(K/M) near 1."
+         simulated. The restitution grows with α, but neither grows nor falls with β√(K/M) throughout."
             .into(),
     ));
     Ok(drawn)
@@ -418,7 +418,7 @@ pub fn order(bench: &mut Bench) -> Result<Drawn, String> {
         });
     };
     let fourth = |x: f64| x * x * x * x;
-    let steps = halved(2e-4, 4);
+    let steps = halved(1e-4, 4);
     let mut errors = Vec::new();
     for &step in &steps {
         errors.push(error(
