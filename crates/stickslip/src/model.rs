@@ -120,6 +120,7 @@ impl Model {
             elements: Vec::new(),
             columns: None,
             stick_slip: None,
+            map: None,
             warnings: Vec::new(),
             sources: Vec::new(),
             spans: BTreeMap::new(),

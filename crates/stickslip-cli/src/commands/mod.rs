@@ -8,6 +8,7 @@ mod laws;
 mod new;
 mod run;
 mod schema;
+mod sweep;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -18,6 +19,7 @@ pub enum Command {
     Run(run::Run),
     Check(check::Check),
     Compare(compare::Compare),
+    Sweep(sweep::Sweep),
     Laws(laws::Laws),
     Figures(figures::Figures),
     New(new::New),
@@ -32,6 +34,7 @@ impl Command {
             Self::Run(run) => run.execute(),
             Self::Check(check) => check.execute(),
             Self::Compare(compare) => compare.execute(),
+            Self::Sweep(sweep) => sweep.execute(),
             Self::Laws(laws) => laws.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),

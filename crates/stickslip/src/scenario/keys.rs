@@ -117,7 +117,7 @@ pub(crate) static ROOT: Keys = keys(
         key("analysis", Table(&ANALYSIS), "", "what is measured"),
         key("inclusion", Unavailable, "", "equations with set-valued maps"),
         key("chain", Unavailable, "", "many equal blocks"),
-        key("map", Unavailable, "", "settings of a stability map"),
+        key("map", Table(&MAP), "", "settings of a stability map"),
     ]],
     "A stickslip scenario. A plain number is in SI units; a string such as \"10 N/mm\" carries its unit.",
 );
@@ -533,8 +533,19 @@ pub(crate) static STICK_SLIP: Keys = keys(
         key("scale", Number, "100", "the signal is divided by it; default 1"),
         key("from", Number, "\"8000 s\"", "start of the analysis, s; default 0"),
         key("threshold", Number, "0.01", "largest amplitude called stable; default 0.01"),
+        key("e", Number, "20", "in place of `threshold`: the amplitude called stable is (static - kinetic)/e of the signal's friction (seed 003, eq 35)"),
     ]],
     "Measures of a stick-slip cycle.",
+);
+
+#[rustfmt::skip]
+pub(crate) static MAP: Keys = keys(
+    "map",
+    &[&[
+        key("duration", Number, "\"2000 + 140/(x*y)\"", "simulated time of a cell in place of `simulation.duration`, s; may be an expression in the values `x` and `y` of the cell, in SI"),
+        key("from", Number, "\"1000 + 80/(x*y)\"", "start of its analysis in place of that of `analysis.stick_slip`, s; may be an expression in `x` and `y`"),
+    ]],
+    "Settings of a stability map.",
 );
 
 #[rustfmt::skip]
