@@ -1,5 +1,6 @@
 //! Integrators: each moves the whole network one step. One file per method, one row in [`METHODS`].
 
+mod fused;
 pub mod implicit_euler;
 mod lone;
 pub mod runge_kutta;

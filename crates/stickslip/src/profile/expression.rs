@@ -4,6 +4,7 @@
 //! operator is part of the instruction. `if` jumps over the branch it does not take.
 
 use super::suggest::nearest;
+use crate::math::{cosines, sin_cos, sines};
 use crate::quantity::is_unit;
 use std::fmt;
 use std::ops::Range;
@@ -84,8 +85,8 @@ impl Unary {
             Self::Sqrt => x.sqrt(),
             Self::Exp => libm::exp(x),
             Self::Ln => libm::log(x),
-            Self::Sin => libm::sin(x),
-            Self::Cos => libm::cos(x),
+            Self::Sin => sin_cos(x).0,
+            Self::Cos => sin_cos(x).1,
             Self::Tan => libm::tan(x),
             Self::Tanh => libm::tanh(x),
         }
@@ -412,8 +413,8 @@ impl Expression {
                         *value = operation.apply(*value, *point);
                     }
                 }
-                Step::Unary(Unary::Sin) => *values = values.map(|x| Unary::Sin.apply(x)),
-                Step::Unary(Unary::Cos) => *values = values.map(|x| Unary::Cos.apply(x)),
+                Step::Unary(Unary::Sin) => sines(values),
+                Step::Unary(Unary::Cos) => cosines(values),
                 Step::Unary(function) => each(values, &|x| function.apply(x)),
                 Step::Binary(operation) => {
                     height -= 1;
