@@ -6,8 +6,10 @@ mod completions;
 mod figures;
 mod laws;
 mod new;
+mod rewrite;
 mod run;
 mod schema;
+mod sweep;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -18,7 +20,9 @@ pub enum Command {
     Run(run::Run),
     Check(check::Check),
     Compare(compare::Compare),
+    Sweep(sweep::Sweep),
     Laws(laws::Laws),
+    Rewrite(rewrite::Rewrite),
     Figures(figures::Figures),
     New(new::New),
     Schema(schema::Schema),
@@ -32,7 +36,9 @@ impl Command {
             Self::Run(run) => run.execute(),
             Self::Check(check) => check.execute(),
             Self::Compare(compare) => compare.execute(),
+            Self::Sweep(sweep) => sweep.execute(),
             Self::Laws(laws) => laws.execute(),
+            Self::Rewrite(rewrite) => rewrite.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),
             Self::Schema(schema) => schema.execute(),
