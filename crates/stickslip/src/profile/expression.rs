@@ -4,6 +4,7 @@
 //! operator is part of the instruction. `if` jumps over the branch it does not take.
 
 use super::parser::{Binary, Builder, Comparison, ExpressionError, Unary, error, parse};
+use crate::math::{cosines, sines};
 use std::ops::Range;
 
 /// Room on the stack of the largest machine; the deepest nesting that is read needs less.
@@ -289,8 +290,8 @@ impl Expression {
                         *value = operation.apply(*value, *point);
                     }
                 }
-                Step::Unary(Unary::Sin) => *values = values.map(|x| Unary::Sin.apply(x)),
-                Step::Unary(Unary::Cos) => *values = values.map(|x| Unary::Cos.apply(x)),
+                Step::Unary(Unary::Sin) => sines(values),
+                Step::Unary(Unary::Cos) => cosines(values),
                 Step::Unary(function) => each(values, &|x| function.apply(x)),
                 Step::Binary(operation) => {
                     height -= 1;

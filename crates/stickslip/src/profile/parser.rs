@@ -2,6 +2,7 @@
 //! they build from it ([`Builder`]) and in the names they know.
 
 use super::suggest::nearest;
+use crate::math::sin_cos;
 use crate::quantity::is_unit;
 use std::fmt;
 use std::ops::Range;
@@ -78,8 +79,8 @@ impl Unary {
             Self::Sqrt => x.sqrt(),
             Self::Exp => libm::exp(x),
             Self::Ln => libm::log(x),
-            Self::Sin => libm::sin(x),
-            Self::Cos => libm::cos(x),
+            Self::Sin => sin_cos(x).0,
+            Self::Cos => sin_cos(x).1,
             Self::Tan => libm::tan(x),
             Self::Tanh => libm::tanh(x),
         }
