@@ -5,6 +5,7 @@ mod compare;
 mod completions;
 mod figures;
 mod laws;
+mod map;
 mod new;
 mod run;
 mod schema;
@@ -20,6 +21,7 @@ pub enum Command {
     Check(check::Check),
     Compare(compare::Compare),
     Sweep(sweep::Sweep),
+    Map(map::Map),
     Laws(laws::Laws),
     Figures(figures::Figures),
     New(new::New),
@@ -35,6 +37,7 @@ impl Command {
             Self::Check(check) => check.execute(),
             Self::Compare(compare) => compare.execute(),
             Self::Sweep(sweep) => sweep.execute(),
+            Self::Map(map) => map.execute(),
             Self::Laws(laws) => laws.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),
