@@ -85,7 +85,7 @@ fn cells_are_stable_where_the_closed_form_says() {
     assert!(both[0] > 3 && both[1] > 3, "{both:?}");
     let svg = folder.read("a.svg");
     for word in [
-        "elements.spring.stiffness (SI)",
+        "elements.spring.stiffness (N/m)",
         "bodies.hook.velocity (SI)",
         "boundary",
         "stable",

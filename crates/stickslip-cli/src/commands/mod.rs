@@ -3,6 +3,7 @@
 mod check;
 mod compare;
 mod completions;
+mod experiment;
 mod figures;
 mod laws;
 mod map;
@@ -10,6 +11,8 @@ mod new;
 mod run;
 mod schema;
 mod sweep;
+
+pub use run::stop_flag;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -23,6 +26,7 @@ pub enum Command {
     Sweep(sweep::Sweep),
     Map(map::Map),
     Laws(laws::Laws),
+    Experiment(experiment::ExperimentCommand),
     Figures(figures::Figures),
     New(new::New),
     Schema(schema::Schema),
@@ -39,6 +43,7 @@ impl Command {
             Self::Sweep(sweep) => sweep.execute(),
             Self::Map(map) => map.execute(),
             Self::Laws(laws) => laws.execute(),
+            Self::Experiment(experiment) => experiment.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),
             Self::Schema(schema) => schema.execute(),

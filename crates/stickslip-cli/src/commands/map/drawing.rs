@@ -1,6 +1,7 @@
 //! The picture of a map: cells by class, shaded by amplitude, with the boundary.
 
 use super::{Cell, Point};
+use stickslip::quantity::parse_quantity;
 use stickslip::sweep::{Axis, Spacing};
 use stickslip_plot::{Cells, Color, ColorBar, Figure, Panel, Scale, Series, Style};
 
@@ -19,7 +20,13 @@ fn shade(part: f64) -> Color {
 
 /// The figure of a grid, or of a boundary with the runs that found it. Axes are in SI units.
 pub fn figure(title: String, axes: &[Axis], cells: &[Cell], points: &[Point], traced: bool) -> Figure {
-    let label = |axis: &Axis| format!("{} (SI)", axis.key.replace('$', ""));
+    let label = |axis: &Axis| {
+        let unit = match parse_quantity(&axis.value(0).written) {
+            Ok(Some((_, dimension))) => dimension.to_string(),
+            _ => "SI".to_string(),
+        };
+        format!("{} ({unit})", axis.key.replace('$', ""))
+    };
     let mut panel = Panel::new(label(&axes[0]), label(&axes[1]));
     (panel.x_scale, panel.y_scale) = (scale(&axes[0]), scale(&axes[1]));
     if traced {
