@@ -39,6 +39,7 @@ pub mod analysis;
 pub mod body;
 pub mod build;
 pub mod element;
+pub mod inclusion;
 pub mod integrate;
 pub mod math;
 pub mod model;

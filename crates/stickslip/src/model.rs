@@ -118,6 +118,7 @@ impl Model {
             },
             bodies: Vec::new(),
             elements: Vec::new(),
+            inclusion: None,
             columns: None,
             stick_slip: None,
             map: None,

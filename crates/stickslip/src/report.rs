@@ -262,7 +262,8 @@ impl Reporter {
             events: self.events,
             events_total: self.events_total,
             elements,
-            energy: Some(energy),
+            // Equations say nothing of energy.
+            energy: scenario.inclusion.is_none().then_some(energy),
             stick_slip: self.analysis.and_then(|(_, analysis)| analysis.finish()),
             warnings,
         }

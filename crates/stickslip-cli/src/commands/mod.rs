@@ -8,6 +8,7 @@ mod figures;
 mod laws;
 mod map;
 mod new;
+mod rewrite;
 mod run;
 mod schema;
 mod sweep;
@@ -27,6 +28,7 @@ pub enum Command {
     Map(map::Map),
     Laws(laws::Laws),
     Experiment(experiment::ExperimentCommand),
+    Rewrite(rewrite::Rewrite),
     Figures(figures::Figures),
     New(new::New),
     Schema(schema::Schema),
@@ -44,6 +46,7 @@ impl Command {
             Self::Map(map) => map.execute(),
             Self::Laws(laws) => laws.execute(),
             Self::Experiment(experiment) => experiment.execute(),
+            Self::Rewrite(rewrite) => rewrite.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),
             Self::Schema(schema) => schema.execute(),

@@ -108,7 +108,10 @@ impl Way<'_> {
             return self.set_in_node(link, at + 1, value);
         }
         // Bodies and elements have names of the user's: a new name is a slip, unless it comes with a whole table.
-        let names_things = at == 1 && matches!(self.segments[0].name, "bodies" | "elements");
+        let names_things = at == 1 && matches!(self.segments[0].name, "bodies" | "elements")
+            || at == 2
+                && self.segments[0].name == "inclusion"
+                && matches!(self.segments[1].name, "states" | "parameters" | "inputs" | "equations");
         let whole_table = last && matches!(value.value, Value::Table(_));
         if names_things && !whole_table {
             return Err(Fault::Absent(at));

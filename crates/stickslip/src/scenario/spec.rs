@@ -4,6 +4,7 @@
 //! path of a key (`elements.floor.law`) to its place, so later stages can point at the line too.
 
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
+use crate::inclusion::Inclusion;
 use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
 use std::collections::BTreeMap;
@@ -19,6 +20,8 @@ pub struct Scenario {
     pub bodies: Vec<(String, BodySpec)>,
     /// `[elements.<name>]` in file order; [`NormalForce::Element`] counts here.
     pub elements: Vec<(String, ElementSpec)>,
+    /// `[inclusion]`, rewritten; then there are no bodies and no elements.
+    pub inclusion: Option<Inclusion>,
     /// `[output] columns`; `None` is every column.
     pub columns: Option<Vec<String>>,
     /// `[analysis] stick_slip`.

@@ -5,6 +5,7 @@ mod bodies;
 mod elements;
 mod ends;
 mod friction;
+mod inclusion;
 mod profiles;
 mod values;
 
@@ -161,6 +162,7 @@ impl Draft {
             spans: BTreeMap::new(),
             sources,
             directory: self.directory.clone(),
+            columns_are_states: false,
         };
         reader.scenario(&self.root)
     }
@@ -238,6 +240,8 @@ struct Reader {
     spans: BTreeMap<String, Span>,
     sources: Vec<Source>,
     directory: Option<PathBuf>,
+    /// Columns are states of an inclusion, not parts of bodies and elements.
+    columns_are_states: bool,
 }
 
 impl Reader {
@@ -249,7 +253,7 @@ impl Reader {
         };
         let root = self.section("", root, start, &keys::ROOT);
         let title = self.text(&root, "title").unwrap_or_default();
-        let mut other_model = false;
+        let mut other_model = root.get("inclusion").is_some();
         for key in keys::ROOT.iter().filter(|key| matches!(key.form, Form::Unavailable)) {
             if let Some(entry) = root.get(key.name) {
                 other_model = true;
@@ -267,10 +271,13 @@ impl Reader {
         };
         let bodies = self.bodies(&root, other_model);
         let elements = self.elements(&root, &bodies, &simulation);
+        let inclusion = self.inclusion(&root, &title);
+        let states = inclusion.iter().flat_map(|inclusion| inclusion.states());
         let names: Vec<&str> = bodies
             .iter()
             .map(|body| body.name.as_str())
             .chain(elements.iter().map(|(name, _)| name.as_str()))
+            .chain(states.map(String::as_str))
             .collect();
         let columns = self.columns(&root, &names);
         let stick_slip = self.stick_slip(&root, &names, &elements, &simulation);
@@ -295,6 +302,7 @@ impl Reader {
                 .into_iter()
                 .filter_map(|(name, spec)| Some((name, spec?)))
                 .collect(),
+            inclusion,
             columns,
             stick_slip,
             map,
@@ -383,7 +391,7 @@ impl Reader {
 
     /// A column begins with the name of a body or an element. (What follows is known when the system is built.)
     fn check_column(&mut self, column: &str, span: Span, names: &[&str]) {
-        if column == "t" {
+        if column == "t" || self.inclusion_names_columns(column, span, names) {
             return;
         }
         let (first, rest) = column.split_once('.').unwrap_or((column, ""));
