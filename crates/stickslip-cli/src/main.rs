@@ -4,6 +4,7 @@ mod commands;
 mod failure;
 mod figures;
 mod picture;
+mod row_file;
 mod text;
 mod trace_file;
 

@@ -121,6 +121,7 @@ impl Model {
             inclusion: None,
             columns: None,
             stick_slip: None,
+            map: None,
             warnings: Vec::new(),
             sources: Vec::new(),
             spans: BTreeMap::new(),

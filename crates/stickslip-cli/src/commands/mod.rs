@@ -9,6 +9,7 @@ mod new;
 mod rewrite;
 mod run;
 mod schema;
+mod sweep;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -19,6 +20,7 @@ pub enum Command {
     Run(run::Run),
     Check(check::Check),
     Compare(compare::Compare),
+    Sweep(sweep::Sweep),
     Laws(laws::Laws),
     Rewrite(rewrite::Rewrite),
     Figures(figures::Figures),
@@ -34,6 +36,7 @@ impl Command {
             Self::Run(run) => run.execute(),
             Self::Check(check) => check.execute(),
             Self::Compare(compare) => compare.execute(),
+            Self::Sweep(sweep) => sweep.execute(),
             Self::Laws(laws) => laws.execute(),
             Self::Rewrite(rewrite) => rewrite.execute(),
             Self::Figures(figures) => figures.execute(),

@@ -6,6 +6,7 @@ mod elements;
 mod inclusion;
 mod islands;
 mod laws;
+mod normal;
 
 use crate::body::RigidBody;
 use crate::element::own::OwnFriction;
@@ -307,6 +308,12 @@ impl<'a> Builder<'a> {
     fn inverse_mass_of(&self, v: usize) -> f64 {
         let index = v - self.layout.positions;
         self.inverse_mass.get(index).copied().unwrap_or(0.0)
+    }
+
+    /// Acceleration by gravity of the coordinate with velocity index `v`; 0 for joints, the ground and drivers.
+    fn gravity_of(&self, v: usize) -> f64 {
+        let index = v - self.layout.positions;
+        self.gravity.get(index).copied().unwrap_or(0.0)
     }
 
     /// Inverse of the mass felt along the motion of a pair: r₁²/m₁ + r₂²/m₂.

@@ -6,6 +6,7 @@ pub mod contact;
 pub mod friction;
 pub mod inclusion;
 pub mod joint;
+pub mod normal;
 pub mod own;
 pub mod spring;
 pub mod stop;

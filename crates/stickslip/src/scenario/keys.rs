@@ -125,7 +125,7 @@ pub(crate) static ROOT: Keys = keys(
         key("output", Table(&OUTPUT), "", "what is written"),
         key("analysis", Table(&ANALYSIS), "", "what is measured"),
         key("chain", Unavailable, "", "many equal blocks"),
-        key("map", Unavailable, "", "settings of a stability map"),
+        key("map", Table(&MAP), "", "settings of a stability map"),
     ]],
     "A stickslip scenario. A plain number is in SI units; a string such as \"10 N/mm\" carries its unit.",
 );
@@ -416,10 +416,12 @@ pub(crate) static NORMAL: Keys = Keys {
     groups: &[&[
         LAW,
         key("stiffness", Parameter, "1e7", "N/m"),
-        key("damping", Parameter, "10", "N s/m"),
-        key("restitution", Parameter, "0.5", "coefficient of restitution"),
-        key("alpha", Parameter, "0.005", "time constant of `relaxed`, s"),
-        key("beta", Parameter, "0.01", "time constant of `relaxed`, s"),
+        key("damping", Parameter, "10", "N s/m; s/m for `hunt-crossley`"),
+        key("restitution", Parameter, "0.5", "coefficient of restitution of `rigid` and `relaxed`"),
+        key("alpha", Parameter, "0.005", "time constant of `relaxed`, s; in place of `restitution`"),
+        key("beta", Parameter, "0.01", "time constant of `relaxed` and `proxy`, s"),
+        key("penetration", Parameter, "\"0.1 mm\"", "depth of `relaxed` at rest, or at `impact_speed`, m; in place of `stiffness`"),
+        key("impact_speed", Parameter, "\"1 m/s\"", "speed of the impact that `penetration` belongs to, m/s"),
         key("exponent", Parameter, "1.5", "exponent of `hunt-crossley`"),
     ]],
     law: true,
@@ -564,8 +566,19 @@ pub(crate) static STICK_SLIP: Keys = keys(
         key("scale", Number, "100", "the signal is divided by it; default 1"),
         key("from", Number, "\"8000 s\"", "start of the analysis, s; default 0"),
         key("threshold", Number, "0.01", "largest amplitude called stable; default 0.01"),
+        key("e", Number, "20", "in place of `threshold`: the amplitude called stable is (static - kinetic)/e of the signal's friction (seed 003, eq 35)"),
     ]],
     "Measures of a stick-slip cycle.",
+);
+
+#[rustfmt::skip]
+pub(crate) static MAP: Keys = keys(
+    "map",
+    &[&[
+        key("duration", Number, "\"2000 + 140/(x*y)\"", "simulated time of a cell in place of `simulation.duration`, s; may be an expression in the values `x` and `y` of the cell, in SI"),
+        key("from", Number, "\"1000 + 80/(x*y)\"", "start of its analysis in place of that of `analysis.stick_slip`, s; may be an expression in `x` and `y`"),
+    ]],
+    "Settings of a stability map.",
 );
 
 #[rustfmt::skip]

@@ -5,7 +5,7 @@
 
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
 use crate::inclusion::Inclusion;
-use crate::profile::Profile;
+use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
 use std::collections::BTreeMap;
 
@@ -26,6 +26,8 @@ pub struct Scenario {
     pub columns: Option<Vec<String>>,
     /// `[analysis] stick_slip`.
     pub stick_slip: Option<StickSlipSpec>,
+    /// `[map]`.
+    pub map: Option<MapSpec>,
     /// What is allowed and probably not meant.
     pub warnings: Vec<Diagnostic>,
     /// The texts that spans point into: the file, then the `--set` arguments.
@@ -631,4 +633,13 @@ pub struct StickSlipSpec {
     pub from: f64,
     /// Largest amplitude called stable, default 0.01.
     pub threshold: f64,
+}
+
+/// `[map]`: what changes from cell to cell of a stability map, as functions of the two values of the cell in SI.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapSpec {
+    /// In place of `simulation.duration`, s.
+    pub duration: Option<Expression>,
+    /// In place of `analysis.stick_slip.from`, s.
+    pub from: Option<Expression>,
 }

@@ -28,7 +28,9 @@ const IN_BLOCK: &[Slip] = &[
     Slip("\"implicit-euler\"", "\"implicit\"", 6, "unknown integrator \"implicit\"", "did you mean \"implicit-euler\"?"),
     Slip("[bodies.hook]", "[chain]\ncount = 3\n[bodies.hook]", 15, "`[chain]` (many equal blocks) is not available in this version", ""),
     Slip("[bodies.hook]", "[inclusion]\nstates = {}\n[bodies.hook]", 15, "a scenario has `[inclusion]` or `[bodies]`, not both", "write the bodies as equations too"),
-    Slip("[bodies.hook]", "[map]\nfrom = 1\n[bodies.hook]", 15, "`[map]`", ""),
+    Slip("[bodies.hook]", "[map]\nfrom = \"2*z\"\n[bodies.hook]", 16, "`map.from`: unknown name \"z\"", "for example: from ="),
+    Slip("[bodies.hook]", "[map]\nduration = \"2 m\"\n[bodies.hook]", 16, "`map.duration` is a time", ""),
+    Slip("[bodies.hook]", "[map]\ndurations = 2\n[bodies.hook]", 16, "unknown key `durations`", "did you mean `duration`?"),
     // Missing keys.
     Slip("mass = \"1 kg\"", "", 8, "`bodies.block` has no `mass`", "add: mass = \"1 kg\""),
     Slip("step = \"1 ms\"", "", 3, "`simulation` has no `step`", "add: step = \"1 ms\""),
