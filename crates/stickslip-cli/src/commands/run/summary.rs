@@ -27,6 +27,12 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
         number(report.t_end),
         about(report.seconds),
     );
+    if let Some(solver) = &report.solver {
+        out += &format!(
+            "  {} internal steps, {} more were tried; {} evaluations of the system\n",
+            solver.steps, solver.rejected, solver.rates
+        );
+    }
     out += &format!("\nMotion at the end\n{}", list(&motion(simulation), "  "));
     let frictions = frictions(simulation, report);
     if frictions.len() > 1 {
