@@ -16,6 +16,7 @@ pub mod lugre;
 pub mod martins_oden;
 pub mod proxy;
 pub mod quinn;
+pub mod subloading;
 
 use crate::scalar::Real;
 use crate::scalar::vector::Range;

@@ -5,5 +5,6 @@ pub mod linkage;
 pub mod rigid_body;
 
 pub use frame::Frame;
+pub(crate) use linkage::TwoHinges;
 pub use linkage::{JointKind, LinkDescription, Linkage, LinkageError, LinkageScratch};
 pub use rigid_body::{RigidBody, RigidBodyError, Shape, quaternion_rate};

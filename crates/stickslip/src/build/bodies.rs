@@ -311,6 +311,32 @@ impl Builder<'_> {
         largest
     }
 
+    /// Inverse of the mass that a force along `direction` at a point of the world feels on a link at the start.
+    pub(super) fn inverse_mass_of_placed_link(
+        &self,
+        linkage: usize,
+        link: usize,
+        point: &Vector3<f64>,
+        direction: &Vector3<f64>,
+    ) -> f64 {
+        let placed = &self.linkages[linkage];
+        let n = placed.velocities;
+        let mut scratch = placed.body.scratch();
+        let (q, v) = placed.motion(&self.initial);
+        placed.body.place(q, v, &mut scratch);
+        let mut matrix = vec![0.0; n * n];
+        placed.body.mass_matrix(&mut scratch, &mut matrix);
+        ldlt_factor(&mut matrix, n);
+        let mut rows = vec![0.0; 3 * n];
+        placed.body.point_jacobian(&scratch, link, point, &mut rows);
+        let row: Vec<f64> = (0..n)
+            .map(|i| (0..3).map(|k| direction[k] * rows[k * n + i]).sum())
+            .collect();
+        let mut solved = row.clone();
+        ldlt_solve(&matrix, n, &mut solved);
+        row.iter().zip(&solved).map(|(a, b)| a * b).sum()
+    }
+
     /// Calls `look` with the placed links and the factored mass matrix of many poses. Joint angles are sampled over a
     /// full turn (or their limits) by a fixed sequence, prismatic joints over their limits or at their start.
     fn over_poses(

@@ -3,8 +3,10 @@
 mod automatic;
 mod bodies;
 mod elements;
+mod inclusion;
 mod islands;
 mod laws;
+mod normal;
 
 use crate::body::RigidBody;
 use crate::element::own::OwnFriction;
@@ -133,7 +135,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
     let (half, _) = TimeGrid::new(simulation.duration, simulation.step / 2.0)
         .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
-    if scenario.bodies.is_empty() {
+    if scenario.bodies.is_empty() && scenario.inclusion.is_none() {
         let help = "add one, for example:\n[bodies.block]\nkind = \"mass\"\nmass = \"1 kg\"";
         return Err(fail(
             scenario.diagnostic("bodies", "the scenario has no body").help(help),
@@ -172,9 +174,13 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         groups_are_quadratic: true,
         own,
     };
-    builder.lay_out_bodies();
-    if builder.errors.is_empty() {
-        builder.add_elements();
+    if let Some(inclusion) = &scenario.inclusion {
+        builder.add_inclusion(inclusion);
+    } else {
+        builder.lay_out_bodies();
+        if builder.errors.is_empty() {
+            builder.add_elements();
+        }
     }
     if !builder.errors.is_empty() {
         return Err(scenario.error(builder.errors));
@@ -303,6 +309,12 @@ impl<'a> Builder<'a> {
     fn inverse_mass_of(&self, v: usize) -> f64 {
         let index = v - self.layout.positions;
         self.inverse_mass.get(index).copied().unwrap_or(0.0)
+    }
+
+    /// Acceleration by gravity of the coordinate with velocity index `v`; 0 for joints, the ground and drivers.
+    fn gravity_of(&self, v: usize) -> f64 {
+        let index = v - self.layout.positions;
+        self.gravity.get(index).copied().unwrap_or(0.0)
     }
 
     /// Inverse of the mass felt along the motion of a pair: r₁²/m₁ + r₂²/m₂.

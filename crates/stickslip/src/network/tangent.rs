@@ -49,6 +49,13 @@ impl Tangent<'_> {
         self.add_force(pair, axis, pair.second.v + by, -pair.ratio[1] * value);
     }
 
+    /// Adds the derivative of the rate of the state at `row` with respect to axis `by` of the relative position.
+    #[inline]
+    pub fn add_position_rate(&mut self, row: usize, pair: &Pair, by: usize, value: f64) {
+        self.add(row, pair.first.q + by, pair.ratio[0] * value);
+        self.add(row, pair.second.q + by, -pair.ratio[1] * value);
+    }
+
     /// Adds the derivative of the rate of the state at `row` with respect to axis `by` of the relative velocity.
     #[inline]
     pub fn add_rate(&mut self, row: usize, pair: &Pair, by: usize, value: f64) {
@@ -209,6 +216,9 @@ mod tests {
                     [elements.s]\nkind = \"spring\"\nbetween = [\"a\", \"b\"]\nstiffness = 50\ndamping = 3\nratio = [2, 0.5]\n\
                     [elements.u]\nkind = \"spring\"\nbetween = [\"d\", \"b\"]\nstiffness = 20\ndamping = 1\n\
                     [elements.e]\nkind = \"stop\"\nbetween = [\"a\", \"ground\"]\nupper = -1\nnormal = { law = \"kelvin-voigt\", stiffness = 400, damping = 2 }\n\
+                    [elements.g]\nkind = \"stop\"\nbetween = [\"a\", \"b\"]\nratio = [1, 2]\nlower = 2\nnormal = { law = \"relaxed\", stiffness = 300, beta = 0.04, alpha = 0.02 }\n\
+                    [elements.h]\nkind = \"stop\"\nbetween = [\"a\", \"b\"]\nupper = -3\nnormal = { law = \"relaxed\", stiffness = 300, beta = 0.04, alpha = 0.02 }\n\
+                    [elements.i]\nkind = \"stop\"\nbetween = [\"b\", \"ground\"]\nupper = -0.5\nnormal = { law = \"hunt-crossley\", stiffness = 300, damping = 0.1 }\n\
                     [elements.f]\nkind = \"friction\"\nbetween = [\"a\", \"b\"]\nratio = [1, 3]\nkinetic = 4\nstatic = 5\nstribeck_velocity = 0.3\nviscous = 0.7\n";
         for law in [
             "law = \"relaxed\"\nstiffness = 100\nbeta = 0.05\n",

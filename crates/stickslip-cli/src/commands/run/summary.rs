@@ -5,6 +5,7 @@ use serde_json::Value;
 use stickslip::Simulation;
 use stickslip::advice::angular;
 use stickslip::build::Place;
+use stickslip::inclusion::Inclusion;
 use stickslip::report::Report;
 use stickslip::scenario::{BodySpec, JointType};
 
@@ -33,7 +34,10 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             solver.steps, solver.rejected, solver.rates
         );
     }
-    out += &format!("\nMotion at the end\n{}", list(&motion(simulation), "  "));
+    out += &match &simulation.scenario().inclusion {
+        Some(inclusion) => format!("\nStates at the end\n{}", list(&states(inclusion, report), "  ")),
+        None => format!("\nMotion at the end\n{}", list(&motion(simulation), "  ")),
+    };
     let frictions = frictions(simulation, report);
     if frictions.len() > 1 {
         out += &format!("\nFriction and contact\n{}", table(&frictions, "  "));
@@ -92,6 +96,15 @@ fn numbers(values: &[f64], unit: &str) -> String {
             values.iter().map(|x| number(*x)).collect::<Vec<_>>().join(", ")
         ),
     }
+}
+
+/// One row per state of an inclusion.
+fn states(inclusion: &Inclusion, report: &Report) -> Vec<Vec<String>> {
+    let value = |name: &String| report.final_.get(name).and_then(Value::as_f64);
+    let states = inclusion.states().iter();
+    states
+        .map(|name| vec![name.clone(), value(name).map_or("-".to_string(), number)])
+        .collect()
 }
 
 /// One row per body or joint: position, velocity, turning.

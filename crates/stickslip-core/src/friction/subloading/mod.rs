@@ -1,0 +1,394 @@
+//! The time-dependent subloading-friction model (seeds 002 and 003): friction as elastoplasticity whose friction
+//! coefficient falls with plastic slip and heals with time.
+//!
+//! Symbols, in one dimension; q = −f is the resistance, F the normal force:
+//!
+//! - q = α·uᵉ, uᵉ the elastic stretch of the contact, u̇ᵉ = v − λ·t with t = q/|q| and λ ≥ 0 the rate of plastic slip;
+//! - |q| = R·μ·F: the subloading surface always passes through q, so R is not a state of its own (seed 003, eq 12);
+//! - μ̇ = g − h·λ, h = κ(μ/μ_k − 1)^m, g = η(1 − μ/μ_s)^n (seed 003, eq 16);
+//! - Ṙ = U(R)·λ while λ > 0 (seed 003, eq 17); see [`Evolution`].
+//!
+//! There is no yield limit: below μ·F plastic slip is only slow, because U is large. Steady sliding has R = 1. Seed 002
+//! writes κ/μ_k and η/μ_s as κ and ξ.
+//!
+//! [`Subloading::rate`] is the differential equation, [`Subloading::return_map`] the step of given displacement by one of
+//! three rules.
+
+mod evolution;
+mod rate;
+mod update;
+
+pub use evolution::Evolution;
+pub use rate::{Rate, SurfaceMotion, TractionRate};
+pub use update::Mapped;
+
+use super::{Bristle, Slip, curve::Curve, vector_state};
+use crate::scalar::Real;
+use crate::scalar::vector::{add, dot, norm, scale, sub};
+use crate::sets::gsat;
+
+/// How a step of given displacement is taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Update {
+    /// The slip of the step is the only unknown; R and (for exponents 1) μ follow by their exact flows. The unknown has a
+    /// bracket that always holds a root: it cannot fail at any step. Second order in one dimension for exponents 1,
+    /// else first.
+    #[default]
+    ExactFlow,
+    /// The trapezoidal rule (seed 002, eqs 12-27): second order. The displacement must be that of a trapezoidal rule for
+    /// the motion, ½·step·(v₀ + v₁).
+    Trapezoidal,
+    /// Backward differences: first order.
+    Backward,
+}
+
+/// How the equations of [`Update::Trapezoidal`] and [`Update::Backward`] are solved.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Newton {
+    /// In a bracket, for the slip alone; values of the half step outside their range are brought back into it.
+    #[default]
+    Safeguarded,
+    /// Newton's method for all unknowns from the trial state, as in seed 002. It can fail, and says so.
+    AsPublished,
+}
+
+/// Parameters of the law.
+#[derive(Clone, Copy, Debug)]
+pub struct Subloading<R> {
+    /// Friction coefficient after a long rest, μ_s.
+    pub mu_static: R,
+    /// Friction coefficient of fast sliding, μ_k.
+    pub mu_kinetic: R,
+    /// Tangential stiffness of the contact α.
+    pub stiffness: R,
+    /// κ: how fast plastic slip lowers μ, per length.
+    pub kappa: R,
+    /// η: how fast time raises μ, per time.
+    pub eta: R,
+    /// The exponents of both; `None` where both are 1: μ then has a closed form.
+    pub exponents: Option<Exponents<R>>,
+    /// r: how fast R approaches 1, per length of slip.
+    pub r: R,
+    /// τ_c: the force is q + τ_c·q̇. Not in the seeds; it damps the vibration of the contact.
+    pub contact_time: R,
+    /// The form of U(R).
+    pub evolution: Evolution,
+    /// How [`Bristle::advance`] takes a step.
+    pub update: Update,
+    /// How it solves.
+    pub newton: Newton,
+}
+
+/// Exponents of the evolution of μ.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exponents<R> {
+    /// m, that of the fall with slip.
+    pub kappa: R,
+    /// n, that of the rise with time.
+    pub eta: R,
+}
+
+/// Why a set of parameters is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The parameter, as scenarios call it.
+    pub parameter: &'static str,
+    /// What is wrong with it.
+    pub reason: &'static str,
+}
+
+/// State of a contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct State<R, const N: usize> {
+    /// Elastic stretch uᵉ.
+    pub stretch: [R; N],
+    /// Friction coefficient μ, between μ_k and μ_s.
+    pub mu: R,
+    /// R at the end of the last step. It follows from the other states and the normal force then; keeping it tells
+    /// [`Subloading::return_map`] what a change of the normal force does.
+    pub ratio: R,
+    /// Rate of plastic slip λ at the end of the last step; only [`Update::Trapezoidal`] asks for it.
+    pub slip_rate: R,
+}
+
+impl<R: Real, const N: usize> State<R, N> {
+    /// A contact without force.
+    pub fn unloaded(mu: R) -> Self {
+        State {
+            stretch: [R::zero(); N],
+            mu,
+            ratio: R::zero(),
+            slip_rate: R::zero(),
+        }
+    }
+}
+
+impl Subloading<f64> {
+    /// A law with m = n = 1, U = −r·ln R and no contact time; none of the numbers is checked.
+    pub fn plain(mu_static: f64, mu_kinetic: f64, stiffness: f64, kappa: f64, eta: f64, r: f64) -> Self {
+        Subloading {
+            mu_static,
+            mu_kinetic,
+            stiffness,
+            kappa,
+            eta,
+            exponents: None,
+            r,
+            contact_time: 0.0,
+            evolution: Evolution::Log,
+            update: Update::ExactFlow,
+            newton: Newton::Safeguarded,
+        }
+    }
+
+    /// The same law with other exponents m and n.
+    pub fn with_exponents(self, kappa: f64, eta: f64) -> Self {
+        Subloading {
+            exponents: (kappa != 1.0 || eta != 1.0).then_some(Exponents { kappa, eta }),
+            ..self
+        }
+    }
+
+    /// Refuses parameters that describe no friction.
+    pub fn check(&self) -> Result<(), Refusal> {
+        let refuse = |parameter, reason| Err(Refusal { parameter, reason });
+        let positive = |x: f64| x > 0.0 && x.is_finite();
+        let not_negative = |x: f64| x >= 0.0 && x.is_finite();
+        if !positive(self.mu_kinetic) {
+            return refuse("mu_kinetic", "the model divides by mu_kinetic: it must be above 0");
+        }
+        if !self.mu_static.is_finite() || self.mu_static < self.mu_kinetic {
+            return refuse(
+                "mu_static",
+                "slip lowers friction from mu_static to mu_kinetic, so mu_static must not be below mu_kinetic",
+            );
+        }
+        if !positive(self.stiffness) {
+            return refuse("tangential_stiffness", "an elastic contact has a stiffness above 0");
+        }
+        if !not_negative(self.kappa) {
+            return refuse("kappa", "slip must not raise friction: kappa must be 0 or more");
+        }
+        let exponents = self.exponents.unwrap_or(Exponents { kappa: 1.0, eta: 1.0 });
+        if !positive(exponents.kappa) {
+            return refuse("kappa_exponent", "the exponent must be above 0");
+        }
+        if !not_negative(self.eta) {
+            return refuse("eta", "rest must not lower friction: eta must be 0 or more");
+        }
+        if !positive(exponents.eta) {
+            return refuse("eta_exponent", "the exponent must be above 0");
+        }
+        if !positive(self.r) {
+            return refuse("r", "sliding must approach the sliding limit: r must be above 0");
+        }
+        if !not_negative(self.contact_time) {
+            return refuse("contact_time", "a time must be 0 or more");
+        }
+        Ok(())
+    }
+
+    /// The tangential stiffness down to which every motion has one answer: F times the steepest fall of μ with slip,
+    /// F·κ(μ_s/μ_k − 1)^m. The denominator of seed 003, eq 25 is positive above it. At or below it the contact can snap:
+    /// the motion alone does not tell the force.
+    pub fn unique_above(&self, normal_force: f64) -> f64 {
+        normal_force * self.softening(self.mu_static)
+    }
+
+    /// The same law in another kind of number.
+    pub fn lift<T: Real>(&self) -> Subloading<T> {
+        self.map(T::lit)
+    }
+}
+
+/// Steady sliding and the coefficients that decide its linear stability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Steady<R> {
+    /// Friction coefficient; R = 1.
+    pub mu: R,
+    /// a = h(μ): fall of μ per plastic slip.
+    pub fall: R,
+    /// b = −∂μ̇/∂μ: rate at which μ returns to its steady value at this speed.
+    pub relaxation: R,
+}
+
+impl<R: Real> Subloading<R> {
+    /// Applies a function to every parameter.
+    #[inline(always)]
+    pub fn map<T: Real>(&self, f: impl Fn(R) -> T) -> Subloading<T> {
+        Subloading {
+            mu_static: f(self.mu_static),
+            mu_kinetic: f(self.mu_kinetic),
+            stiffness: f(self.stiffness),
+            kappa: f(self.kappa),
+            eta: f(self.eta),
+            exponents: self.exponents.map(|Exponents { kappa, eta }| Exponents {
+                kappa: f(kappa),
+                eta: f(eta),
+            }),
+            r: f(self.r),
+            contact_time: f(self.contact_time),
+            evolution: self.evolution,
+            update: self.update,
+            newton: self.newton,
+        }
+    }
+
+    /// h = κ(μ/μ_k − 1)^m: fall of μ per plastic slip (seed 003, eq 16).
+    #[inline(always)]
+    pub fn softening(&self, mu: R) -> R {
+        self.kappa * power(mu / self.mu_kinetic - R::one(), self.exponents.map(|m| m.kappa))
+    }
+
+    /// dh/dμ.
+    #[inline(always)]
+    fn softening_slope(&self, mu: R) -> R {
+        let power = power_slope(mu / self.mu_kinetic - R::one(), self.exponents.map(|m| m.kappa));
+        self.kappa / self.mu_kinetic * power
+    }
+
+    /// g = η(1 − μ/μ_s)^n: rise of μ per time (seed 003, eq 16).
+    #[inline(always)]
+    pub fn healing(&self, mu: R) -> R {
+        self.eta * power(R::one() - mu / self.mu_static, self.exponents.map(|n| n.eta))
+    }
+
+    /// dg/dμ.
+    #[inline(always)]
+    fn healing_slope(&self, mu: R) -> R {
+        let power = power_slope(R::one() - mu / self.mu_static, self.exponents.map(|n| n.eta));
+        -self.eta / self.mu_static * power
+    }
+
+    /// U(R).
+    #[inline(always)]
+    pub fn approach(&self, ratio: R) -> R {
+        self.r * self.evolution.speed(ratio)
+    }
+
+    /// Steady sliding at a speed above 0: R = 1 and h(μ)·v = g(μ), for exponents 1
+    /// μ = (κv + η)/(κv/μ_k + η/μ_s).
+    pub fn steady(&self, speed: R) -> Steady<R> {
+        // Backward Euler over an endless step is the steady state; μ of a law without evolution stays where it is.
+        let long = R::lit(1e30);
+        let mu = self.implicit_mu(self.mu_static, speed * long, long);
+        Steady {
+            mu,
+            fall: self.softening(mu),
+            relaxation: self.softening_slope(mu) * speed - self.healing_slope(mu),
+        }
+    }
+
+    /// Coefficients c₃, c₂, c₁, c₀ of the polynomial whose roots are the growth rates of small disturbances of steady
+    /// sliding, for a mass M drawn through a spring K: M(1−ε)s³ + M·b·s² + (K(1−ε) − F·a)s + K·b with ε = F·a/α. One more
+    /// root is −r·v. Routh's criterion misses by −F·a·M·b: with κ, η > 0 and μ_s > μ_k steady sliding is unstable at every
+    /// speed, mass and stiffness, and what looks stable is a small limit cycle.
+    pub fn characteristic(&self, speed: R, normal_force: R, mass: R, spring: R) -> [R; 4] {
+        let Steady { fall, relaxation, .. } = self.steady(speed);
+        let drop = normal_force * fall;
+        let stiff = R::one() - drop / self.stiffness;
+        [
+            mass * stiff,
+            mass * relaxation,
+            spring * stiff - drop,
+            spring * relaxation,
+        ]
+    }
+}
+
+/// x^p for x ≥ 0, 0 below; x itself, also below 0, without an exponent.
+#[inline(always)]
+fn power<R: Real>(x: R, exponent: Option<R>) -> R {
+    exponent.map_or(x, |exponent| R::zero().max(x).powf(exponent))
+}
+
+/// d(x^p)/dx.
+#[inline(always)]
+fn power_slope<R: Real>(x: R, exponent: Option<R>) -> R {
+    exponent.map_or(R::one(), |exponent| {
+        exponent * R::zero().max(x).powf(exponent - R::one())
+    })
+}
+
+/// Reads the states from the flat form: one vector, then three numbers, each in the place of a vector.
+#[inline(always)]
+fn read<R: Real, const N: usize>(state: &[R]) -> State<R, N> {
+    State {
+        stretch: vector_state(state, 0),
+        mu: state[N],
+        ratio: state[2 * N],
+        slip_rate: state[3 * N],
+    }
+}
+
+impl<R: Real> Bristle<R> for Subloading<R> {
+    const STATES: usize = 4;
+
+    /// The differential equation with a normal force taken as constant; see [`Subloading::rate`]. R and λ are not states
+    /// of it and keep their values.
+    #[inline(always)]
+    fn respond<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        state: &[R],
+        _tau: R,
+        rate: &mut [R],
+    ) -> [R; N] {
+        let State { stretch, mu, .. } = read::<R, N>(state);
+        let moved = self.rate(stretch, mu, slip.velocity, slip.load, R::zero());
+        rate[..4 * N].fill(R::zero());
+        rate[..N].copy_from_slice(&moved.stretch_rate);
+        rate[N] = moved.mu_rate;
+        let damping = scale(moved.stretch_rate, self.contact_time * self.stiffness);
+        let viscous = scale(slip.velocity, curve.viscous());
+        scale(add(add(moved.resistance, damping), viscous), -R::one())
+    }
+
+    #[inline(always)]
+    fn advance<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        state: &[R],
+        step: R,
+        next: &mut [R],
+    ) -> [R; N] {
+        let before = read::<R, N>(state);
+        let mapped = self.return_map(&before, scale(slip.velocity, step), slip.load, step);
+        let after = mapped.state;
+        next[..4 * N].fill(R::zero());
+        next[..N].copy_from_slice(&after.stretch);
+        next[N] = after.mu;
+        next[2 * N] = after.ratio;
+        next[3 * N] = after.slip_rate;
+        let stretch_rate = scale(sub(after.stretch, before.stretch), R::one() / step);
+        let damping = scale(stretch_rate, self.contact_time * self.stiffness);
+        let viscous = scale(slip.velocity, curve.viscous());
+        scale(add(add(mapped.resistance, damping), viscous), -R::one())
+    }
+
+    fn stored<const N: usize>(&self, state: &[R]) -> R {
+        let stretch: [R; N] = vector_state(state, 0);
+        self.stiffness * R::lit(0.5) * dot(stretch, stretch)
+    }
+
+    #[inline]
+    fn sticks<C: Curve<R>, const N: usize>(&self, _curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
+        let State { stretch, mu, .. } = read::<R, N>(state);
+        let moved = self.rate(stretch, mu, slip.velocity, slip.load, R::zero());
+        !R::zero().lt(moved.slip_rate)
+    }
+}
+
+/// The direction of a vector and its length; 0 where the vector is 0.
+#[inline(always)]
+fn direction<R: Real, const N: usize>(x: [R; N]) -> ([R; N], R) {
+    let length = norm(x);
+    if N == 1 {
+        let sign = R::select(R::zero().lt(length), R::one().copysign(x[0]), R::zero());
+        return ([sign; N], length);
+    }
+    let factor = R::one() / R::select(R::zero().lt(length), length, R::one());
+    (scale(x, factor), length)
+}

@@ -1,0 +1,123 @@
+//! The differential equation of the law, along the contact and in space.
+
+use super::{Subloading, direction, gsat};
+use crate::scalar::Real;
+use crate::scalar::vector::{add, dot, scale, sub};
+
+/// Outcome of the differential equation.
+#[derive(Clone, Copy, Debug)]
+pub struct Rate<R, const N: usize> {
+    /// Resistance q; without the part of the contact time, which is τ_c·α times `stretch_rate`.
+    pub resistance: [R; N],
+    /// u̇ᵉ.
+    pub stretch_rate: [R; N],
+    /// μ̇.
+    pub mu_rate: R,
+    /// Rate of plastic slip λ; 0 where the contact is elastic.
+    pub slip_rate: R,
+}
+
+/// A contact that moves in space: what [`Subloading::traction_rate`] is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct SurfaceMotion<R> {
+    /// Unit normal on which the body is pressed, the direction of the normal part of the traction.
+    pub normal: [R; 3],
+    /// Velocity of the body relative to the surface at the contact.
+    pub velocity: [R; 3],
+    /// Angular velocity of the surface.
+    pub spin: [R; 3],
+    /// Stiffness of the contact along the normal α_n.
+    pub normal_stiffness: R,
+}
+
+/// Rates of traction and friction coefficient in space.
+#[derive(Clone, Copy, Debug)]
+pub struct TractionRate<R> {
+    /// Rate of the traction ON the body, in fixed axes.
+    pub traction_rate: [R; 3],
+    /// μ̇.
+    pub mu_rate: R,
+    /// Rate of plastic slip λ.
+    pub slip_rate: R,
+}
+
+impl<R: Real> Subloading<R> {
+    /// Rate of plastic slip (seed 003, eq 25): with t·v the speed along the resistance,
+    ///
+    /// λ = max(0, (α·t·v − R·g·F − R·μ·Ḟ)/(α + U·μ·F − R·h·F)).
+    ///
+    /// It is 0 where q = 0: U is infinite there. Where the denominator is not positive the contact snaps; the quotient
+    /// is then taken with a denominator of 1e-9 α, a very fast slip.
+    #[inline(always)]
+    fn slip_rate(&self, ratio: R, mu: R, along: R, normal_force: R, normal_rate: R) -> R {
+        let pushed = self.stiffness * along - ratio * (self.healing(mu) * normal_force + mu * normal_rate);
+        let resisting = self.stiffness + (self.approach(ratio) * mu - ratio * self.softening(mu)) * normal_force;
+        let slip = pushed / resisting.max(self.stiffness * R::lit(1e-9));
+        R::select(R::zero().lt(ratio), R::zero().max(slip), R::zero())
+    }
+
+    /// The differential equation for elastic stretch and friction coefficient (seed 003, eqs 5-29), along the contact
+    /// surface.
+    ///
+    /// The stretch is the state and not q/F, because a change of the normal force alone leaves q as it is; but a normal
+    /// force that falls makes R rise and so slip, and `normal_rate` is Ḟ, 0 if it is not known. Without it a falling
+    /// normal force can leave |q| above μ·F. There R counts as 1, the resistance is cut off at μ·F and the stretch grows
+    /// no longer: bounded and passive in any case. An open contact (F ≤ 0) carries nothing and keeps its stretch.
+    #[inline(always)]
+    pub fn rate<const N: usize>(
+        &self,
+        stretch: [R; N],
+        mu: R,
+        velocity: [R; N],
+        normal_force: R,
+        normal_rate: R,
+    ) -> Rate<R, N> {
+        let loaded = R::zero().lt(normal_force);
+        let limit = mu * R::zero().max(normal_force);
+        let (t, length) = direction(stretch);
+        let carried = self.stiffness * length / R::select(loaded, limit, R::one());
+        let beyond = R::one().lt(carried);
+        let along = dot(t, velocity);
+        let slip = self.slip_rate(R::one().min(carried), mu, along, normal_force, normal_rate);
+        let slip = R::select(beyond, slip.max(along), slip);
+        let slip = R::select(loaded, slip, R::zero());
+        let closed = R::select(loaded, R::one(), R::zero());
+        Rate {
+            resistance: gsat(limit, scale(stretch, self.stiffness)),
+            stretch_rate: scale(sub(velocity, scale(t, slip)), closed),
+            mu_rate: self.healing(mu) - self.softening(mu) * slip,
+            slip_rate: slip,
+        }
+    }
+
+    /// The same in space, for the whole traction f ON the body with its normal part (seed 003, eqs 3-29).
+    ///
+    /// Ḟ = −α_n·n·v. Left sides of seed 003, eqs 7 and 26 are corotational rates: f turns with the surface, ω × f is added.
+    #[inline(always)]
+    pub fn traction_rate(&self, traction: [R; 3], mu: R, motion: &SurfaceMotion<R>) -> TractionRate<R> {
+        let SurfaceMotion {
+            normal: n,
+            velocity,
+            spin,
+            normal_stiffness,
+        } = *motion;
+        let pressed = dot(n, traction);
+        let tangential = sub(traction, scale(n, pressed));
+        let opening = dot(n, velocity);
+        let sliding = sub(velocity, scale(n, opening));
+        let stretch = scale(tangential, -R::one() / self.stiffness);
+        let normal_rate = -normal_stiffness * opening;
+        let moved = self.rate(stretch, mu, sliding, pressed, normal_rate);
+        let corotational = sub(scale(n, normal_rate), scale(moved.stretch_rate, self.stiffness));
+        let turned = [
+            spin[1] * traction[2] - spin[2] * traction[1],
+            spin[2] * traction[0] - spin[0] * traction[2],
+            spin[0] * traction[1] - spin[1] * traction[0],
+        ];
+        TractionRate {
+            traction_rate: add(corotational, turned),
+            mu_rate: moved.mu_rate,
+            slip_rate: moved.slip_rate,
+        }
+    }
+}
