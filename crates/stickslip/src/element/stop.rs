@@ -85,7 +85,9 @@ impl Elements for Stops {
             for (end, sign) in [1.0, -1.0].into_iter().enumerate() {
                 // The force of either end by its own gap, the rate of that gap, and its state.
                 let own = stop.states(end);
-                let slopes = stop.normal.tangent(gaps[end], sign * velocity, &tangent.state[own.clone()]);
+                let slopes = stop
+                    .normal
+                    .tangent(gaps[end], sign * velocity, &tangent.state[own.clone()]);
                 let [force, state_rate] = slopes;
                 tangent.add_stiffness(&stop.pair, 0, 0, force[0]);
                 tangent.add_damping(&stop.pair, 0, 0, force[1]);
