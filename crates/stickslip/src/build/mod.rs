@@ -9,6 +9,7 @@ mod laws;
 mod normal;
 
 use crate::body::RigidBody;
+use crate::body::own::PlacedOwn;
 use crate::element::own::OwnFriction;
 use crate::integrate::{METHODS, Method};
 use crate::network::implicit::StiffSpring;
@@ -50,6 +51,8 @@ pub enum Place {
     Rigid(usize),
     /// A linkage.
     Linkage(usize),
+    /// A body of the user's own.
+    Own(usize),
 }
 
 /// A network and what was decided on the way to it.
@@ -96,6 +99,7 @@ struct Builder<'a> {
     drives: Vec<Drive>,
     bodies: Vec<PlacedBody>,
     linkages: Vec<PlacedLinkage>,
+    own_bodies: Vec<PlacedOwn>,
     forces: Vec<AppliedForce>,
     profiles: Vec<Profile>,
     /// Signals that a program may take over.
@@ -154,6 +158,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         drives: Vec::new(),
         bodies: Vec::new(),
         linkages: Vec::new(),
+        own_bodies: Vec::new(),
         forces: Vec::new(),
         profiles: Vec::new(),
         owned: Vec::new(),
@@ -230,6 +235,11 @@ impl<'a> Builder<'a> {
                     let v = placed.v + placed.body.joint_velocity_index(link)?;
                     Some((Coordinate { q, v }, 1))
                 }
+                Place::Own(index) => {
+                    let placed = &self.own_bodies[index];
+                    let (q, v) = (placed.q + link, placed.v + link);
+                    (link < placed.count).then_some((Coordinate { q, v }, 1))
+                }
                 _ => None,
             },
             Port::Link { .. } => None,
@@ -287,7 +297,7 @@ impl<'a> Builder<'a> {
                 }),
                 Place::Coordinates { .. } => None,
                 Place::Rigid(index) => Some(Attachment::Rigid(index)),
-                Place::Linkage(_) => None,
+                Place::Linkage(_) | Place::Own(_) => None,
             },
             Port::Link { body, link } => match self.places[body] {
                 Place::Linkage(linkage) => Some(Attachment::Link { linkage, link }),
@@ -344,6 +354,7 @@ impl<'a> Builder<'a> {
             drives: self.drives,
             bodies: self.bodies,
             linkages: self.linkages,
+            own_bodies: self.own_bodies,
             forces: self.forces,
             elements,
             frictions,
