@@ -124,7 +124,7 @@ fn motion(simulation: &Simulation) -> Vec<Vec<String>> {
         let turns = match body {
             BodySpec::Inertia(_) => true,
             BodySpec::Driver(driver) => driver.angular == Some(true),
-            BodySpec::Mass(_) => false,
+            BodySpec::Mass(_) | BodySpec::Own(_) => false,
             BodySpec::RigidBody(_) => {
                 free(&mut rows);
                 continue;
