@@ -40,6 +40,7 @@ use crate::scenario::{Diagnostic, ScenarioError};
 use crate::simulation::{RunError, Simulation};
 use crate::trace::Columns;
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -136,6 +137,7 @@ pub fn run(
     let all = Columns::new(simulation);
     let mut reporter = Reporter::new(simulation, &all);
     let steps = simulation.built().steps;
+    let chosen = simulation.method().chooses_steps();
     let every = options.every.max(1);
     let mut recorder = rows.map(|(columns, sink)| Recorder {
         columns,
@@ -153,18 +155,29 @@ pub fn run(
             ended = Ended::Stopped;
             break;
         }
-        if let Err(error) = simulation.advance_observed(1) {
-            ended = Ended::Failed(error);
-            break;
+        let mut watch = |simulation: &Simulation| {
+            reporter.watch(simulation, &all);
+            match options.stop {
+                Some(stop) if stop.load(Ordering::Relaxed) => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        let before = simulation.steps_done();
+        match simulation.advance_watched(&mut watch) {
+            Err(error) => {
+                ended = Ended::Failed(error);
+                break;
+            }
+            // Told to stop between two rows.
+            Ok(ControlFlow::Break(())) if simulation.steps_done() == before => continue,
+            Ok(_) => (),
         }
-        // Forces of a row are those at its own state, not those of the last stage; gaps are those at its end.
-        simulation.observe();
-        reporter.watch(simulation, &all);
         let done = simulation.steps_done();
         if let Some(recorder) = &mut recorder {
             recorder.take(simulation, done.is_multiple_of(every))?;
         }
-        if done.is_multiple_of(PULSE)
+        // Where steps are output intervals each may take long.
+        if (chosen || done.is_multiple_of(PULSE))
             && let Some(progress) = &mut options.progress
         {
             progress(done);

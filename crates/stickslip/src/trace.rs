@@ -105,6 +105,13 @@ impl Columns {
                     }
                 }
             }
+            Place::Own(own) => {
+                let placed = &network.own_bodies[own];
+                for (i, coordinate) in placed.body.coordinates().iter().enumerate() {
+                    self.push(format!("{name}.{coordinate}.position"), Source::State(placed.q + i));
+                    self.push(format!("{name}.{coordinate}.velocity"), Source::State(placed.v + i));
+                }
+            }
         }
     }
 

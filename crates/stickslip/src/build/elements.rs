@@ -439,11 +439,13 @@ impl Builder<'_> {
         self.push_friction(element, pair, axes, rubbing, state, mobility);
     }
 
-    /// Whether a velocity belongs to a linkage.
+    /// Whether a velocity belongs to a linkage or a body of the user's own, whose coordinates move together.
     fn on_linkage(&self, v: usize) -> bool {
-        self.linkages
-            .iter()
-            .any(|placed| (placed.v..placed.v + placed.velocities).contains(&v))
+        let linkages = self.linkages.iter().map(|placed| (placed.v, placed.velocities));
+        let own = self.own_bodies.iter().map(|placed| (placed.v, placed.count));
+        linkages
+            .chain(own)
+            .any(|(first, count)| (first..first + count).contains(&v))
     }
 
     fn push_friction(

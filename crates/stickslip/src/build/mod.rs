@@ -9,7 +9,9 @@ mod laws;
 mod normal;
 
 use crate::body::RigidBody;
+use crate::body::own::PlacedOwn;
 use crate::element::own::OwnFriction;
+use crate::integrate::march::StepControl;
 use crate::integrate::{METHODS, Method};
 use crate::network::implicit::StiffSpring;
 use crate::network::port::{Attachment, Coordinate, Pair};
@@ -50,6 +52,8 @@ pub enum Place {
     Rigid(usize),
     /// A linkage.
     Linkage(usize),
+    /// A body of the user's own.
+    Own(usize),
 }
 
 /// A network and what was decided on the way to it.
@@ -96,6 +100,7 @@ struct Builder<'a> {
     drives: Vec<Drive>,
     bodies: Vec<PlacedBody>,
     linkages: Vec<PlacedLinkage>,
+    own_bodies: Vec<PlacedOwn>,
     forces: Vec<AppliedForce>,
     profiles: Vec<Profile>,
     /// Signals that a program may take over.
@@ -154,6 +159,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         drives: Vec::new(),
         bodies: Vec::new(),
         linkages: Vec::new(),
+        own_bodies: Vec::new(),
         forces: Vec::new(),
         profiles: Vec::new(),
         owned: Vec::new(),
@@ -184,7 +190,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
     if !builder.errors.is_empty() {
         return Err(scenario.error(builder.errors));
     }
-    Ok(builder.finish(grid.steps()))
+    Ok(builder.finish(grid.steps(), grid.end()))
 }
 
 impl<'a> Builder<'a> {
@@ -229,6 +235,11 @@ impl<'a> Builder<'a> {
                     let q = placed.q + placed.body.joint_position_index(link)?;
                     let v = placed.v + placed.body.joint_velocity_index(link)?;
                     Some((Coordinate { q, v }, 1))
+                }
+                Place::Own(index) => {
+                    let placed = &self.own_bodies[index];
+                    let (q, v) = (placed.q + link, placed.v + link);
+                    (link < placed.count).then_some((Coordinate { q, v }, 1))
                 }
                 _ => None,
             },
@@ -287,7 +298,7 @@ impl<'a> Builder<'a> {
                 }),
                 Place::Coordinates { .. } => None,
                 Place::Rigid(index) => Some(Attachment::Rigid(index)),
-                Place::Linkage(_) => None,
+                Place::Linkage(_) | Place::Own(_) => None,
             },
             Port::Link { body, link } => match self.places[body] {
                 Place::Linkage(linkage) => Some(Attachment::Link { linkage, link }),
@@ -329,7 +340,38 @@ impl<'a> Builder<'a> {
         first
     }
 
-    fn finish(mut self, steps: u64) -> Built {
+    /// How steps are chosen, if the method chooses them; a warning if the scenario says how and it does not.
+    fn step_control(&mut self, end: f64) -> Option<StepControl> {
+        let simulation = &self.scenario.simulation;
+        if self.method.chooses_steps() {
+            return Some(StepControl {
+                relative: simulation.relative_tolerance,
+                absolute: simulation.absolute_tolerance,
+                // A system at rest must not step over what happens later; ten output intervals cost no more than the output.
+                longest: simulation
+                    .max_step
+                    .unwrap_or((10.0 * self.step).min(end / 50.0).max(self.step)),
+                shortest: simulation.min_step.unwrap_or(0.0),
+                end,
+                stiff: self.method == Method::Stiff,
+            });
+        }
+        for key in ["relative_tolerance", "absolute_tolerance", "max_step", "min_step"] {
+            let path = format!("simulation.{key}");
+            if self.scenario.spans.contains_key(&path) {
+                let name = self.method.row().name;
+                self.warn(
+                    &path,
+                    format!("{key} has no effect with the integrator \"{name}\", whose steps are all alike"),
+                    "use integrator = \"adaptive\" or \"stiff\", or leave it out",
+                );
+            }
+        }
+        None
+    }
+
+    fn finish(mut self, steps: u64, end: f64) -> Built {
+        let control = self.step_control(end);
         let (elements, mut frictions) = self.groups.take();
         let islands = self.islands(&mut frictions);
         let quadratic = self.groups_are_quadratic;
@@ -344,6 +386,7 @@ impl<'a> Builder<'a> {
             drives: self.drives,
             bodies: self.bodies,
             linkages: self.linkages,
+            own_bodies: self.own_bodies,
             forces: self.forces,
             elements,
             frictions,
@@ -354,6 +397,7 @@ impl<'a> Builder<'a> {
             signals: Signals::new(self.profiles, self.grid),
             element_count: self.states.len(),
             quadratic,
+            control,
             initial: self.initial,
             layout: self.layout,
         };

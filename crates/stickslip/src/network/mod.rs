@@ -12,10 +12,13 @@ pub mod port;
 pub mod rigid;
 pub mod signals;
 pub mod stage;
+pub mod tangent;
 
+use crate::body::own::PlacedOwn;
 use crate::body::{Frame, Linkage, LinkageScratch, RigidBody, quaternion_rate};
 use crate::element::friction::Resolve;
 use crate::element::{Elements, Observation};
+use crate::integrate::march::{March, MarchRoom, StepControl};
 use implicit::{ImplicitScratch, Island, StiffSpring};
 use nalgebra::Vector3;
 use signals::{SignalValues, Signals};
@@ -24,7 +27,7 @@ use std::ops::Range;
 /// How the flat state is laid out: positions, velocities, element states, and six zeros that stand for the ground.
 ///
 /// Positions and velocities begin with the scalar coordinates in the same order (masses and inertias, drivers, joints
-/// of linkages on a fixed base), so that position i belongs to velocity i there; rigid bodies and linkages with a free
+/// of linkages on a fixed base and coordinates of the user's own bodies), so that position i belongs to velocity i there; rigid bodies and linkages with a free
 /// base follow.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
@@ -32,7 +35,7 @@ pub struct Layout {
     pub masses: usize,
     /// Number of coordinates that are driven.
     pub drivers: usize,
-    /// Number of coordinates that are joints of linkages on a fixed base.
+    /// Number of coordinates that are joints of linkages on a fixed base or of the user's own bodies.
     pub joints: usize,
     /// Number of positions.
     pub positions: usize,
@@ -151,6 +154,8 @@ pub struct Network {
     pub bodies: Vec<PlacedBody>,
     /// Linkages.
     pub linkages: Vec<PlacedLinkage>,
+    /// Bodies of the user's own.
+    pub own_bodies: Vec<PlacedOwn>,
     /// Applied forces.
     pub forces: Vec<AppliedForce>,
     /// Elements that answer motion with force, by kind.
@@ -171,6 +176,8 @@ pub struct Network {
     pub element_count: usize,
     /// Whether the energy of every spring is quadratic in its stretch.
     pub quadratic: bool,
+    /// How steps are chosen, for the methods that choose their own.
+    pub control: Option<StepControl>,
     /// The state to start from.
     pub initial: Vec<f64>,
 }
@@ -182,6 +189,8 @@ pub struct NetworkState {
     pub values: Vec<f64>,
     /// Steps done.
     pub step: u64,
+    /// How far a method that chooses its own steps has gone ahead; empty for the others.
+    pub march: March,
 }
 
 /// Room to compute in, sized once; nothing is allocated afterwards.
@@ -197,6 +206,7 @@ pub struct Scratch {
     pub(crate) seen: Vec<Observation>,
     pub(crate) motor_power: f64,
     pub(crate) implicit: ImplicitScratch,
+    pub(crate) march: MarchRoom,
 }
 
 impl Scratch {
@@ -223,6 +233,7 @@ impl Network {
         NetworkState {
             values: self.initial.clone(),
             step: 0,
+            march: March::new(self),
         }
     }
 
@@ -241,6 +252,7 @@ impl Network {
             seen: vec![Observation::default(); self.element_count],
             motor_power: 0.0,
             implicit: ImplicitScratch::new(self),
+            march: MarchRoom::new(self),
         }
     }
 
@@ -258,6 +270,19 @@ impl Network {
             if drive.position {
                 state[drive.coordinate.q] = value;
                 state[drive.coordinate.v] = self.signals.slope(drive.signal, index, signals);
+            } else {
+                state[drive.coordinate.v] = value;
+            }
+        }
+    }
+
+    /// Sets driven coordinates to their profiles at any time, which the signals have been brought to.
+    pub(crate) fn place_drives_at(&self, state: &mut [f64], signals: &[f64], time: f64) {
+        for drive in &self.drives {
+            let value = signals[drive.signal];
+            if drive.position {
+                state[drive.coordinate.q] = value;
+                state[drive.coordinate.v] = self.signals.profile(drive.signal).slope(time);
             } else {
                 state[drive.coordinate.v] = value;
             }
@@ -306,7 +331,7 @@ impl Network {
     /// springs that are quadratic in the stretch.
     pub(crate) fn ledger_closes(&self) -> bool {
         let balls = self.bodies.iter().all(|placed| placed.body.is_isotropic());
-        self.linkages.is_empty() && balls && self.quadratic
+        self.linkages.is_empty() && self.own_bodies.is_empty() && balls && self.quadratic
     }
 
     /// Kinetic and gravitational energy of a state; `scratch` loses its placement of bodies.
@@ -327,6 +352,7 @@ impl Network {
             placed.body.place(q, v, scratch);
             energy += placed.body.kinetic_energy(scratch) + placed.body.potential_energy(scratch);
         }
+        energy += self.own_bodies.iter().map(|placed| placed.energy(state)).sum::<f64>();
         energy
     }
 
@@ -369,6 +395,9 @@ impl Network {
         }
         for (placed, scratch) in self.linkages.iter().zip(linkages) {
             placed.accelerate(state, load, scratch, rate);
+        }
+        for placed in &self.own_bodies {
+            placed.accelerate(state, load, rate);
         }
     }
 }

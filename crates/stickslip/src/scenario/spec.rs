@@ -4,6 +4,7 @@
 //! path of a key (`elements.floor.law`) to its place, so later stages can point at the line too.
 
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
+use crate::body::OwnBodySpec;
 use crate::inclusion::Inclusion;
 use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
@@ -74,6 +75,7 @@ impl Scenario {
                     };
                     format!("{name}.{part}")
                 }
+                (name, BodySpec::Own(own)) => format!("{name}.{}", own.body.coordinates()[link]),
                 (name, _) => name.clone(),
             },
         }
@@ -136,6 +138,8 @@ pub enum BodySpec {
     RigidBody(RigidBodySpec),
     /// A tree of links.
     Linkage(LinkageSpec),
+    /// A body of the user's own; it cannot be written in a file.
+    Own(OwnBodySpec),
 }
 
 /// `kind = "mass"`.
@@ -324,11 +328,11 @@ pub enum Port {
         /// The link.
         link: usize,
     },
-    /// The coordinate of a joint of a linkage.
+    /// The coordinate of a joint of a linkage, or of a body of the user's own.
     Joint {
         /// The linkage.
         body: usize,
-        /// The link that the joint carries.
+        /// The link that the joint carries, or the number of the coordinate.
         link: usize,
     },
 }
