@@ -1,6 +1,7 @@
 //! The command `stickslip`.
 
 mod commands;
+mod experiments;
 mod failure;
 mod figures;
 mod picture;

@@ -69,7 +69,7 @@ pub struct Law {
     pub properties: Properties,
 }
 
-const ODE: &[&str] = &["rk4", "euler", "implicit-euler"];
+const ODE: &[&str] = &["rk4", "euler", "implicit-euler", "adaptive", "stiff"];
 
 const STIFFNESS: Parameter = Parameter {
     name: "stiffness",
@@ -93,7 +93,7 @@ const EPSILON: Parameter = Parameter {
 };
 
 /// Integrators of compliant contacts.
-const COMPLIANT: &[&str] = &["rk4", "euler"];
+const COMPLIANT: &[&str] = &["rk4", "euler", "adaptive", "stiff"];
 
 const CONTACT_STIFFNESS: Parameter = Parameter {
     name: "stiffness",
@@ -191,7 +191,7 @@ pub const LAWS: &[Law] = &[
         equation: "f = -g(|v|) v/max(|v|, eps)",
         source: "Martins and Oden; seed 000, eq 8",
         parameters: &[EPSILON],
-        integrators: &["implicit-euler", "rk4", "euler"],
+        integrators: &["implicit-euler", "rk4", "euler", "adaptive", "stiff"],
         states: 0,
         state_name: None,
         needs_stribeck: true,

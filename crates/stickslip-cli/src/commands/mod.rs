@@ -3,13 +3,17 @@
 mod check;
 mod compare;
 mod completions;
+mod experiment;
 mod figures;
 mod laws;
+mod map;
 mod new;
 mod rewrite;
 mod run;
 mod schema;
 mod sweep;
+
+pub use run::stop_flag;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -21,7 +25,9 @@ pub enum Command {
     Check(check::Check),
     Compare(compare::Compare),
     Sweep(sweep::Sweep),
+    Map(map::Map),
     Laws(laws::Laws),
+    Experiment(experiment::ExperimentCommand),
     Rewrite(rewrite::Rewrite),
     Figures(figures::Figures),
     New(new::New),
@@ -37,7 +43,9 @@ impl Command {
             Self::Check(check) => check.execute(),
             Self::Compare(compare) => compare.execute(),
             Self::Sweep(sweep) => sweep.execute(),
+            Self::Map(map) => map.execute(),
             Self::Laws(laws) => laws.execute(),
+            Self::Experiment(experiment) => experiment.execute(),
             Self::Rewrite(rewrite) => rewrite.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),

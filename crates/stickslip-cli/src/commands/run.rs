@@ -156,6 +156,11 @@ impl Progress {
         Self::with_template(total, quiet, "{bar:40} {pos} of {len} runs  {per_sec}  {eta} left")
     }
 
+    /// Of so many columns of a map.
+    pub fn of_columns(total: u64, quiet: bool) -> Self {
+        Self::with_template(total, quiet, "{bar:40} {pos} of {len} columns  {eta} left")
+    }
+
     fn with_template(total: u64, quiet: bool, template: &'static str) -> Self {
         Progress {
             total,

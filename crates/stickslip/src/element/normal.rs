@@ -5,6 +5,7 @@ use stickslip_core::contact::hunt_crossley::HuntCrossley;
 use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
 use stickslip_core::contact::proxy::Proxy;
 use stickslip_core::contact::relaxed::Relaxed;
+use stickslip_core::scalar::{Dual, Real};
 
 /// A compliant contact law with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,5 +55,48 @@ impl NormalLaw {
     /// Elastic energy held.
     pub fn stored(&self, gap: f64, state: &[f64]) -> f64 {
         with_normal!(self, |law| law.stored(gap, state))
+    }
+
+    /// Derivatives of the normal force and of the rate of the state, each with respect to the gap, its rate and the state,
+    /// for the laws that are differential equations (stage step 0).
+    pub fn tangent(&self, gap: f64, gap_rate: f64, state: &[f64]) -> [[f64; 3]; 2] {
+        fn of<L: Normal<Dual<f64, 3>>>(law: L, gap: f64, gap_rate: f64, state: &[f64]) -> [[f64; 3]; 2] {
+            let state = [Dual::variable(state.first().copied().unwrap_or(0.0), 2)];
+            let mut rate = [Dual::lit(0.0)];
+            let (gap, gap_rate) = (Dual::variable(gap, 0), Dual::variable(gap_rate, 1));
+            let force = law.respond(
+                gap,
+                gap_rate,
+                &state[..L::STATES],
+                Dual::lit(0.0),
+                &mut rate[..L::STATES],
+            );
+            [force.grad, rate[0].grad]
+        }
+        match *self {
+            NormalLaw::KelvinVoigt(KelvinVoigt { stiffness, damping }) => {
+                let [stiffness, damping] = [stiffness, damping].map(Dual::lit);
+                of(KelvinVoigt { stiffness, damping }, gap, gap_rate, state)
+            }
+            NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }) => {
+                let [stiffness, beta, alpha] = [stiffness, beta, alpha].map(Dual::lit);
+                of(Relaxed { stiffness, beta, alpha }, gap, gap_rate, state)
+            }
+            NormalLaw::HuntCrossley(HuntCrossley {
+                stiffness,
+                damping,
+                exponent,
+            }) => {
+                let [stiffness, damping, exponent] = [stiffness, damping, exponent].map(Dual::lit);
+                let law = HuntCrossley {
+                    stiffness,
+                    damping,
+                    exponent,
+                };
+                of(law, gap, gap_rate, state)
+            }
+            // It is no differential equation, and the methods that ask for derivatives do not run it.
+            NormalLaw::Proxy(_) => [[0.0; 3]; 2],
+        }
     }
 }

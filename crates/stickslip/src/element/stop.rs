@@ -4,6 +4,7 @@ use super::normal::NormalLaw;
 use super::{Elements, Mode, Observation};
 use crate::network::port::Pair;
 use crate::network::stage::Stage;
+use crate::network::tangent::Tangent;
 use std::ops::Range;
 
 /// A compliant stop.
@@ -74,6 +75,31 @@ impl Elements for Stops {
                 ..Observation::of(&[normals[0] - normals[1]], &[velocity])
             };
         });
+    }
+
+    fn tangent(&self, tangent: &mut Tangent<'_>) -> bool {
+        for stop in &self.0 {
+            let [position] = stop.pair.position::<1>(tangent.state);
+            let [velocity] = stop.pair.velocity::<1>(tangent.state);
+            let gaps = [position - stop.lower, stop.upper - position];
+            for (end, sign) in [1.0, -1.0].into_iter().enumerate() {
+                // The force of either end by its own gap, the rate of that gap, and its state.
+                let own = stop.states(end);
+                let slopes = stop
+                    .normal
+                    .tangent(gaps[end], sign * velocity, &tangent.state[own.clone()]);
+                let [force, state_rate] = slopes;
+                tangent.add_stiffness(&stop.pair, 0, 0, force[0]);
+                tangent.add_damping(&stop.pair, 0, 0, force[1]);
+                for state in own {
+                    tangent.add_force(&stop.pair, 0, state, sign * force[2]);
+                    tangent.add_position_rate(state, &stop.pair, 0, sign * state_rate[0]);
+                    tangent.add_rate(state, &stop.pair, 0, sign * state_rate[1]);
+                    tangent.add(state, state, state_rate[2]);
+                }
+            }
+        }
+        true
     }
 
     fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]) {

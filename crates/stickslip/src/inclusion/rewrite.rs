@@ -699,15 +699,19 @@ impl Rewriter<'_> {
         };
         let text = |id: Id| super::emit::plain(self.description, &self.graph, id);
         for (i, contact) in self.contacts.iter_mut().enumerate() {
-            let (own, term) = (format!("dio{}", i + 1), text(contact.written));
-            let mut take = |key: &'static str| given.value("dio", &own, key, &term).unwrap_or(1.0);
-            (contact.stiffness, contact.beta, contact.alpha) = (take("stiffness"), take("beta"), take("alpha"));
-            given.check_alpha(&own, contact.alpha, contact.beta);
+            let own = format!("dio{}", i + 1);
+            let values = given.values("dio", &own, ["stiffness", "beta", "alpha"], || text(contact.written));
+            if let Some([stiffness, beta, alpha]) = values {
+                (contact.stiffness, contact.beta, contact.alpha) = (stiffness, beta, alpha);
+                given.check_alpha(&own, alpha, beta);
+            }
         }
         for (i, friction) in self.frictions.iter_mut().enumerate() {
-            let (own, term) = (format!("sgn{}", i + 1), text(friction.written.1));
-            let mut take = |key: &'static str| given.value("sgn", &own, key, &term).unwrap_or(1.0);
-            (friction.stiffness, friction.beta) = (take("stiffness"), take("beta"));
+            let own = format!("sgn{}", i + 1);
+            let values = given.values("sgn", &own, ["stiffness", "beta"], || text(friction.written.1));
+            if let Some([stiffness, beta]) = values {
+                (friction.stiffness, friction.beta) = (stiffness, beta);
+            }
         }
     }
 }
@@ -715,8 +719,8 @@ impl Rewriter<'_> {
 /// What `relax` gives, and what it was found not to give.
 struct Given<'a> {
     relax: &'a [(String, Relaxation)],
-    /// Groups and keys that are missing: said once, not for each term.
-    said: HashSet<(&'static str, &'static str)>,
+    /// What has been said once need not be said for each term.
+    said: HashSet<&'static str>,
     findings: &'a mut Vec<Finding>,
 }
 
@@ -739,27 +743,41 @@ impl Given<'_> {
         })
     }
 
-    fn value(&mut self, group: &'static str, own: &str, key: &'static str, term: &str) -> Option<f64> {
-        let found = self.entry(group, own, key).map(|(_, value)| value);
-        if found.is_none() && self.said.insert((group, key)) {
+    /// The numbers of a term, or word of those that are missing.
+    fn values<const N: usize>(
+        &mut self,
+        group: &'static str,
+        own: &str,
+        keys: [&'static str; N],
+        term: impl Fn() -> String,
+    ) -> Option<[f64; N]> {
+        let found = keys.map(|key| self.entry(group, own, key).map(|(_, value)| value));
+        let missing = keys.iter().zip(&found).filter(|(_, value)| value.is_none());
+        let missing: Vec<&str> = missing.map(|(key, _)| *key).collect();
+        if missing.is_empty() {
+            return Some(found.map(|value| value.unwrap_or(1.0)));
+        }
+        if self.said.insert(group) {
             let place = self.number(own).or(self.number(group));
             let place = place.map_or(Place::Whole, |number| Place::Relax(number, ""));
-            let message = format!("`{term}` becomes a state `{own}`, but `relax` gives no {key} for it");
+            let message = format!(
+                "`{}` becomes a state `{own}`, but `relax` gives no {} for it",
+                term(),
+                missing.join(", no ")
+            );
             let help = match group {
                 "dio" => "for example: relax = { dio = { stiffness = 1e4, beta = 0.01, alpha = 0.005 } }",
                 _ => "for example: relax = { sgn = { stiffness = 1e5, beta = 5e-3 } }",
             };
             self.findings.push(Finding::new(place, message, help));
         }
-        found
+        None
     }
 
     /// α > β makes a contact that adds energy (restitution above 1).
     fn check_alpha(&mut self, own: &str, alpha: f64, beta: f64) {
-        let (Some((number, _)), Some(_)) = (self.entry("dio", own, "alpha"), self.entry("dio", own, "beta")) else {
-            return;
-        };
-        if alpha > beta && self.said.insert(("dio", "alpha > beta")) {
+        if alpha > beta && self.said.insert("alpha > beta") {
+            let number = self.entry("dio", own, "alpha").map_or(0, |(number, _)| number);
             let message = format!("alpha of `{own}` ({alpha} s) is greater than beta ({beta} s)");
             let help = "such a contact adds energy; use 0 < alpha <= beta: alpha = beta bounces back fully, smaller alpha less";
             self.findings

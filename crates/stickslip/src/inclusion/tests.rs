@@ -516,7 +516,7 @@ fn names_states_and_relaxations_are_checked() {
     assert_eq!(
         place(
             with(&[RELAX_SGN]),
-            "`dio(p)` becomes a state `dio1`, but `relax` gives no alpha"
+            "`dio(p)` becomes a state `dio1`, but `relax` gives no stiffness, no beta, no alpha"
         ),
         Place::Whole
     );

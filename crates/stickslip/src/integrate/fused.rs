@@ -336,7 +336,7 @@ impl<const N: usize> Plan<N> {
         tableau: &Tableau<S>,
         network: &Network,
         bodies: &impl Bodies<N>,
-        NetworkState { values, step: done }: &mut NetworkState,
+        NetworkState { values, step: done, .. }: &mut NetworkState,
         Scratch { trial, signals, .. }: &mut Scratch,
         steps: u64,
     ) -> Result<(), NotFinite> {

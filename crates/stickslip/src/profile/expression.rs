@@ -198,6 +198,56 @@ impl Expression {
         top
     }
 
+    /// The value at `point` of the first variable, the only one, and its slope there. At a kink the slope is that of the
+    /// side which the value takes; a comparison is flat.
+    pub fn value_and_slope(&self, point: f64) -> [f64; 2] {
+        let mut stack = [[0.0; 2]; LARGEST_STACK];
+        let mut height = 0_usize;
+        let mut at = 0;
+        let operand = |operand: Operand| match operand {
+            Operand::Constant(value) => [value, 0.0],
+            Operand::Variable(_) => [point, 1.0],
+        };
+        while let Some(instruction) = self.code.get(at) {
+            at += 1;
+            match *instruction {
+                Instruction::Push(value) => {
+                    stack[height & (LARGEST_STACK - 1)] = operand(value);
+                    height += 1;
+                }
+                Instruction::Unary(function) => {
+                    let top = &mut stack[(height - 1) & (LARGEST_STACK - 1)];
+                    *top = [function.apply(top[0]), function.slope(top[0]) * top[1]];
+                }
+                Instruction::Binary(operation) => {
+                    height -= 1;
+                    let right = stack[height & (LARGEST_STACK - 1)];
+                    let top = &mut stack[(height - 1) & (LARGEST_STACK - 1)];
+                    *top = operation.with_slope(*top, right);
+                }
+                Instruction::BinaryWith(operation, value) => {
+                    let top = &mut stack[(height - 1) & (LARGEST_STACK - 1)];
+                    *top = operation.with_slope(*top, operand(value));
+                }
+                Instruction::SkipIfZero(count) => {
+                    height -= 1;
+                    if stack[height & (LARGEST_STACK - 1)][0] == 0.0 {
+                        at += count as usize;
+                    }
+                }
+                Instruction::Skip(count) => at += count as usize,
+            }
+        }
+        stack[0]
+    }
+
+    /// The smallest constant above `after` that the first variable is compared with: the value may jump or kink there.
+    pub fn next_threshold(&self, after: f64) -> f64 {
+        let of_first = self.thresholds.iter().filter(|threshold| threshold.variable == 0);
+        let later = of_first.map(|threshold| threshold.value).filter(|value| *value > after);
+        later.fold(f64::INFINITY, f64::min)
+    }
+
     /// The values at many values of the first variable, the only one. The same as one by one, with one decision on what
     /// to do for all of them.
     pub fn evaluate_block(&self, points: &[f64; BLOCK], values: &mut [f64; BLOCK]) {

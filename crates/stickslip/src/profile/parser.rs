@@ -85,6 +85,24 @@ impl Unary {
             Self::Tanh => libm::tanh(x),
         }
     }
+
+    /// The derivative at `x`.
+    pub(crate) fn slope(self, x: f64) -> f64 {
+        match self {
+            Self::Negate => -1.0,
+            Self::Square => 2.0 * x,
+            Self::Abs if x < 0.0 => -1.0,
+            Self::Abs => 1.0,
+            Self::Sign => 0.0,
+            Self::Sqrt => 0.5 / x.sqrt(),
+            Self::Exp => libm::exp(x),
+            Self::Ln => 1.0 / x,
+            Self::Sin => libm::cos(x),
+            Self::Cos => -libm::sin(x),
+            Self::Tan => 1.0 + libm::tan(x) * libm::tan(x),
+            Self::Tanh => 1.0 - libm::tanh(x) * libm::tanh(x),
+        }
+    }
 }
 
 /// An operation on two numbers.
@@ -151,6 +169,27 @@ impl Binary {
             Self::Min | Self::Max => b,
             Self::Compare(comparison) => f64::from(u8::from(comparison.holds(a, b))),
         }
+    }
+
+    /// The operation on two numbers that come with their derivatives.
+    pub(crate) fn with_slope(self, [a, da]: [f64; 2], [b, db]: [f64; 2]) -> [f64; 2] {
+        let value = self.apply(a, b);
+        let slope = match self {
+            Self::Add => da + db,
+            Self::Subtract => da - db,
+            Self::Multiply => da * b + a * db,
+            Self::Divide => (da - value * db) / b,
+            // Each part only where its operand varies: ln a need not exist for a constant power.
+            Self::Power => {
+                let by_base = if da == 0.0 { 0.0 } else { b * libm::pow(a, b - 1.0) * da };
+                let by_power = if db == 0.0 { 0.0 } else { value * libm::log(a) * db };
+                by_base + by_power
+            }
+            Self::Min | Self::Max if value == a => da,
+            Self::Min | Self::Max => db,
+            Self::Compare(_) => 0.0,
+        };
+        [value, slope]
     }
 
     /// The operation that gives the same with its operands exchanged.

@@ -38,9 +38,11 @@
 //! ```
 
 mod axis;
+mod boundary;
 mod measure;
 
 pub use axis::{Axis, Spacing, Value};
+pub use boundary::{Boundary, Column};
 pub use measure::Measure;
 
 use crate::run::{Ended, Options, run};

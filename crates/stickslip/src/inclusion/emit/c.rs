@@ -43,7 +43,7 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
     if !listing.uses_time {
         out += "    (void)t;\n";
     }
-    for (i, variable) in listing.variables.iter().enumerate() {
+    for (i, (variable, _)) in listing.variables.iter().enumerate().filter(|(_, (_, used))| *used) {
         out += &format!("    const double {variable} = y[{i}];\n");
     }
     for local in &listing.locals {
@@ -102,9 +102,10 @@ fn helpers(listing: &Listing) -> String {
         out += "\n/* The value of a table at time t; after its end it holds, repeats or is zero. */\n\
                 static double table(double t, const double *times, const double *values, int n, int step, char after)\n{\n    \
                 const double last = times[n - 1];\n    if (t > last && after == 'z')\n        return 0.0;\n    \
-                if (t >= last && after == 'r')\n        \
-                t = times[0] + fmod(t - times[0], last - times[0]);\n    int i = 0;\n    \
-                while (i + 1 < n && times[i + 1] <= t)\n        i++;\n    \
+                double slack = 0.0; /* for times such as 0.3 with period 0.1 */\n    \
+                if (t >= last && after == 'r') {\n        slack = 8.9e-16*t;\n        \
+                t -= (last - times[0])*floor((t - times[0] + slack)/(last - times[0]));\n    }\n    int i = 0;\n    \
+                while (i + 1 < n && times[i + 1] <= t + slack)\n        i++;\n    \
                 if (step || t <= times[i] || i + 1 == n)\n        return values[i];\n    \
                 return values[i] + (values[i + 1] - values[i])*(t - times[i])/(times[i + 1] - times[i]);\n}\n";
     }

@@ -10,6 +10,7 @@ mod text;
 
 use super::graph::{Graph, Id, Op, Vector};
 use super::rewrite::AXES;
+use super::tree::Name;
 use super::{Description, Inclusion};
 use crate::profile::parser::Unary;
 use crate::profile::{After, Interpolation, Profile, Table};
@@ -97,8 +98,8 @@ struct Constant {
 struct Listing {
     title: String,
     states: Vec<String>,
-    /// Names of the states in the program.
-    variables: Vec<String>,
+    /// Names of the states in the program, and whether it uses them.
+    variables: Vec<(String, bool)>,
     initial: Vec<f64>,
     /// Parameters, then one group for each relaxed term with its explanation.
     constants: Vec<(String, Vec<Constant>)>,
@@ -123,7 +124,13 @@ impl Listing {
         maker.frictions();
         let rates = maker.rates();
         let graph = &inclusion.graph;
+        let used_name = |name: Name| {
+            let is = |id: &Id| maker.uses[id.index()] > 0 && graph.op(*id) == Op::Name(name);
+            graph.ids().any(|id| is(&id))
+        };
         let used = |test: fn(Op) -> bool| graph.ids().any(|id| maker.uses[id.index()] > 0 && test(graph.op(id)));
+        let state = |i: usize| i >= inclusion.written_states() || used_name(Name::State(i));
+        let used_states: Vec<bool> = (0..inclusion.states.len()).map(state).collect();
         let tables: Vec<(usize, Table)> = inclusion
             .description
             .inputs
@@ -134,11 +141,11 @@ impl Listing {
                 _ => None,
             })
             .collect();
-        let uses_time = !tables.is_empty() || used(|op| op == Op::Name(super::tree::Name::Time));
+        let uses_time = !tables.is_empty() || used_name(Name::Time);
         Listing {
             title: inclusion.description.title.clone(),
             states: inclusion.states.clone(),
-            variables: names.states.clone(),
+            variables: names.states.iter().cloned().zip(used_states).collect(),
             initial: inclusion.initial.clone(),
             constants: constants(inclusion, names),
             uses_sign: used(|op| matches!(op, Op::Unary(Unary::Sign, _))),

@@ -12,7 +12,8 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
     body += &format!("INITIAL = [{}]\n", numbers(&listing.initial));
     body += &helpers(&listing);
     body += "\n\ndef rhs(t, y):\n    \"\"\"Rates of the states y at time t.\"\"\"\n";
-    let tuple = match listing.variables.as_slice() {
+    let variables: Vec<&str> = listing.variables.iter().map(|(name, _)| name.as_str()).collect();
+    let tuple = match variables.as_slice() {
         [one] => format!("[{one}]"),
         several => several.join(", "),
     };
@@ -78,9 +79,10 @@ fn helpers(listing: &Listing) -> String {
     if !listing.tables.is_empty() {
         out += "\n\ndef table(t, times, values, step, after):\n    \"\"\"The value of a table at time t.\"\"\"\n    \
                 if t > times[-1] and after == \"zero\":\n        return 0.0\n    \
-                if t >= times[-1] and after == \"repeat\":\n        \
-                t = times[0] + (t - times[0]) % (times[-1] - times[0])\n    \
-                i = max(0, sum(time <= t for time in times) - 1)\n    \
+                slack = 0.0\n    if t >= times[-1] and after == \"repeat\":\n        \
+                period, slack = times[-1] - times[0], 8.9e-16*t  # for times such as 0.3 with period 0.1\n        \
+                t -= period*math.floor((t - times[0] + slack)/period)\n    \
+                i = max(0, sum(time <= t + slack for time in times) - 1)\n    \
                 if step or t <= times[i] or i + 1 == len(times):\n        return values[i]\n    \
                 return values[i] + (values[i + 1] - values[i])*(t - times[i])/(times[i + 1] - times[i])\n";
     }

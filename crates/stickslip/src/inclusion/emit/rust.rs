@@ -33,7 +33,9 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
     let time = if listing.uses_time { "t" } else { "_t" };
     out +=
         &format!("\n/// Rates of the states y at time t.\npub fn rhs({time}: f64, y: &[f64; {n}]) -> [f64; {n}] {{\n");
-    out += &format!("    let [{}] = *y;\n", listing.variables.join(", "));
+    let variables = listing.variables.iter();
+    let variables = variables.map(|(name, used)| if *used { name.clone() } else { format!("_{name}") });
+    out += &format!("    let [{}] = *y;\n", variables.collect::<Vec<_>>().join(", "));
     for local in &listing.locals {
         if !local.about.is_empty() {
             out += &format!("    // {}\n", local.about);
@@ -85,8 +87,10 @@ fn helpers(listing: &Listing) -> String {
                 fn table(mut t: f64, times: &[f64], values: &[f64], step: bool, after: &str) -> f64 {\n    \
                 let (first, last) = (times[0], times[times.len() - 1]);\n    \
                 if t > last && after == \"zero\" {\n        return 0.0;\n    }\n    \
-                if t >= last && after == \"repeat\" {\n        t = first + (t - first) % (last - first);\n    }\n    \
-                let i = times.iter().filter(|&&time| time <= t).count().saturating_sub(1);\n    \
+                let mut slack = 0.0; // for times such as 0.3 with period 0.1\n    \
+                if t >= last && after == \"repeat\" {\n        slack = 8.9e-16 * t;\n        \
+                t -= (last - first) * ((t - first + slack) / (last - first)).floor();\n    }\n    \
+                let i = times.iter().filter(|&&time| time <= t + slack).count().saturating_sub(1);\n    \
                 if step || t <= times[i] || i + 1 == times.len() {\n        return values[i];\n    }\n    \
                 values[i] + (values[i + 1] - values[i]) * (t - times[i]) / (times[i + 1] - times[i])\n}\n";
     }

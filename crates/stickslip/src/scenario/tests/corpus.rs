@@ -337,6 +337,32 @@ axis = [0, 1, 0]
 second_axis = [0, 0, 3]
 "#;
 
+/// A stability map with criterion (35) of seed 003.
+pub const MAP: &str = r#"
+[simulation]
+duration = "10 s"
+step = "1 ms"
+integrator = "implicit-euler"
+
+[bodies.block]
+kind = "mass"
+mass = 1
+
+[elements.floor]
+kind = "friction"
+between = ["block", "ground"]
+law = "implicit"
+kinetic = "10 N"
+static = "12 N"
+
+[analysis]
+stick_slip = { signal = "floor.force", scale = 4, e = 20 }
+
+[map]
+duration = "2 + 8/x*y"
+from = "1 s"
+"#;
+
 /// The fourth, with every key of a relaxation.
 pub const INCLUSION: &str = r#"[simulation]
 duration = "5 s"
@@ -354,7 +380,7 @@ nonnegative = ["F"]             # what the user asserts; literals and products o
 
 /// All of them.
 pub fn all() -> Vec<&'static str> {
-    let mut all = vec![BLOCK, SPHERE, ARM, INCLUSION, EVERYTHING];
+    let mut all = vec![BLOCK, SPHERE, ARM, INCLUSION, EVERYTHING, MAP];
     all.extend(TEMPLATES.iter().map(|template| template.text));
     all
 }
