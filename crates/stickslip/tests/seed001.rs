@@ -292,6 +292,24 @@ fn example_2_as_a_network() {
     converges("fig001-example2.toml", &bodies, 100.0, 1e-9, &late, &[1e-4, 2e-5]);
 }
 
+/// The network of bodies and elements is the same differential equation as the rewritten inclusion: rk4 gives the same
+/// motion but for rounding.
+#[test]
+fn example_2_as_equations_is_the_network() {
+    let mut network = simulation("fig001-example2.toml", &[]);
+    let mut equations = simulation("fig001-conveyor-equations.toml", &[]);
+    for tenth in 1..=10 {
+        let time = 0.1 * f64::from(tenth);
+        reach(&mut network, time);
+        reach(&mut equations, time);
+        // The states of the inclusion lie in their written order.
+        for (index, body) in ["first_x", "first_y", "second_x", "second_y"].into_iter().enumerate() {
+            let what = format!("{body} at {time} s");
+            close(&what, position(&network, body)[0], equations.state().values[index], 1e-11);
+        }
+    }
+}
+
 /// n₂ = 0.4·n₃ (the sliding belt) and friction + n₃ = M₂·g at the end, |friction| ≤ μ·n exactly in every sample.
 #[test]
 fn example_2_forces() {

@@ -3,6 +3,7 @@
 use super::{Elements, Observation};
 use crate::inclusion::program::Program;
 use crate::network::stage::Stage;
+use crate::network::tangent::Tangent;
 
 /// The right side of a rewritten inclusion in a network.
 pub struct InclusionGroup {
@@ -32,6 +33,13 @@ impl Elements for InclusionGroup {
 
     fn respond_observed(&self, stage: &mut Stage<'_>, _seen: &mut [Observation]) {
         self.respond(stage);
+    }
+
+    fn tangent(&self, tangent: &mut Tangent<'_>) -> bool {
+        // An inclusion is alone in its network: its states are the whole state.
+        let (state, signals, matrix) = tangent.whole();
+        self.jacobian(state, signals, matrix);
+        true
     }
 
     fn regather(&self, _stage: &Stage<'_>, _seen: &mut [Observation]) {}
