@@ -305,7 +305,12 @@ fn example_2_as_equations_is_the_network() {
         // The states of the inclusion lie in their written order.
         for (index, body) in ["first_x", "first_y", "second_x", "second_y"].into_iter().enumerate() {
             let what = format!("{body} at {time} s");
-            close(&what, position(&network, body)[0], equations.state().values[index], 1e-11);
+            close(
+                &what,
+                position(&network, body)[0],
+                equations.state().values[index],
+                1e-11,
+            );
         }
     }
 }
