@@ -70,7 +70,7 @@ pub struct Law {
     pub properties: Properties,
 }
 
-const ODE: &[&str] = &["rk4", "euler", "implicit-euler"];
+const ODE: &[&str] = &["rk4", "euler", "implicit-euler", "adaptive", "stiff"];
 
 const STIFFNESS: Parameter = Parameter {
     name: "stiffness",
@@ -167,7 +167,7 @@ pub const LAWS: &[Law] = &[
         equation: "f = -g(|v|) v/max(|v|, eps)",
         source: "Martins and Oden; seed 000, eq 8",
         parameters: &[EPSILON],
-        integrators: &["implicit-euler", "rk4", "euler"],
+        integrators: &["implicit-euler", "rk4", "euler", "adaptive", "stiff"],
         states: 0,
         state_name: None,
         needs_stribeck: true,
@@ -376,7 +376,7 @@ pub const LAWS: &[Law] = &[
                 meaning: "damping of the contact",
             },
         ],
-        integrators: &["rk4", "euler"],
+        integrators: &["rk4", "euler", "adaptive", "stiff"],
         states: 0,
         state_name: None,
         needs_stribeck: false,

@@ -1,6 +1,7 @@
 //! The run report: what a run came to, as numbers and events.
 
 use crate::element::Mode;
+use crate::integrate::march::Statistics;
 use crate::scenario::{ElementSpec, StickSlipSpec};
 use crate::simulation::Simulation;
 use crate::trace::Columns;
@@ -109,6 +110,8 @@ pub struct Report {
     pub energy: Option<EnergyReport>,
     /// Stick-slip analysis, if asked for.
     pub stick_slip: Option<StickSlipReport>,
+    /// What the internal steps have cost, for methods that choose their own.
+    pub solver: Option<Statistics>,
     /// Warnings.
     pub warnings: Vec<String>,
 }
@@ -123,8 +126,10 @@ struct Analysis {
 /// Watches a run step by step.
 pub struct Reporter {
     mode: Vec<Mode>,
-    /// Steps in stick and in slip.
-    steps_in: Vec<[u64; 2]>,
+    /// Time in stick and in slip, in steps where they are all alike, else in s.
+    time_in: Vec<[f64; 2]>,
+    /// When a method that chooses its own steps was seen last, s.
+    last: f64,
     has_mode: Vec<bool>,
     elements: Vec<ElementReport>,
     sign: Vec<f64>,
@@ -162,7 +167,8 @@ impl Reporter {
                 .iter()
                 .map(|seen| seen.mode)
                 .collect(),
-            steps_in: vec![[0; 2]; count],
+            time_in: vec![[0.0; 2]; count],
+            last: simulation.time(),
             has_mode: scenario.elements.iter().map(|(_, element)| has_mode(element)).collect(),
             elements: vec![ElementReport::default(); count],
             sign: vec![0.0; count],
@@ -177,6 +183,12 @@ impl Reporter {
     /// Takes note of the step that just ended.
     pub fn watch(&mut self, simulation: &Simulation, columns: &Columns) {
         let time = simulation.time();
+        let length = if simulation.method().chooses_steps() {
+            time - self.last
+        } else {
+            1.0
+        };
+        self.last = time;
         for (i, seen) in simulation.observations()[..self.elements.len()].iter().enumerate() {
             let element = &mut self.elements[i];
             let force = seen.force.iter().map(|f| f * f).sum::<f64>().sqrt();
@@ -192,8 +204,8 @@ impl Reporter {
                 continue;
             }
             match seen.mode {
-                Mode::Stick => self.steps_in[i][0] += 1,
-                Mode::Slip => self.steps_in[i][1] += 1,
+                Mode::Stick => self.time_in[i][0] += length,
+                Mode::Slip => self.time_in[i][1] += length,
                 Mode::Open => (),
             }
             if seen.mode != self.mode[i] {
@@ -247,12 +259,13 @@ impl Reporter {
             residual: initial + work.input - dissipated_all - final_,
         };
         let scenario = simulation.scenario();
-        let step = simulation.built().network.step;
+        let chosen = simulation.method().chooses_steps();
+        let unit = if chosen { 1.0 } else { simulation.built().network.step };
         let mut elements = Map::new();
         for (i, (name, _)) in scenario.elements.iter().enumerate() {
             if self.has_mode[i] {
                 let element = &mut self.elements[i];
-                let [stick, slip] = self.steps_in[i].map(|steps| steps as f64 * step);
+                let [stick, slip] = self.time_in[i].map(|time| time * unit);
                 (element.stick_time, element.slip_time) = (Some(stick), Some(slip));
                 element.transitions.get_or_insert(0);
             }
@@ -279,6 +292,13 @@ impl Reporter {
                 simulation.worst_residual()
             ));
         }
+        let statistics = simulation.statistics();
+        if statistics.forced > 0 {
+            warnings.push(format!(
+                "{} internal steps were kept at min_step although their error was above the tolerance",
+                statistics.forced
+            ));
+        }
         Report {
             title: scenario.title.clone(),
             version: env!("CARGO_PKG_VERSION"),
@@ -295,6 +315,7 @@ impl Reporter {
             stick_slip: self
                 .analysis
                 .and_then(|analysis| stick_slip(&analysis.spec, &analysis.samples)),
+            solver: chosen.then_some(statistics),
             warnings,
         }
     }

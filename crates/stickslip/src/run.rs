@@ -40,6 +40,7 @@ use crate::scenario::{Diagnostic, ScenarioError};
 use crate::simulation::{RunError, Simulation};
 use crate::trace::Columns;
 use std::io;
+use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -153,13 +154,23 @@ pub fn run(
             ended = Ended::Stopped;
             break;
         }
-        if let Err(error) = simulation.advance_observed(1) {
-            ended = Ended::Failed(error);
-            break;
+        let mut watch = |simulation: &Simulation| {
+            reporter.watch(simulation, &all);
+            match options.stop {
+                Some(stop) if stop.load(Ordering::Relaxed) => ControlFlow::Break(()),
+                _ => ControlFlow::Continue(()),
+            }
+        };
+        let before = simulation.steps_done();
+        match simulation.advance_watched(&mut watch) {
+            Err(error) => {
+                ended = Ended::Failed(error);
+                break;
+            }
+            // Told to stop between two rows.
+            Ok(ControlFlow::Break(())) if simulation.steps_done() == before => continue,
+            Ok(_) => (),
         }
-        // Forces of a row are those at its own state, not those of the last stage; gaps are those at its end.
-        simulation.observe();
-        reporter.watch(simulation, &all);
         let done = simulation.steps_done();
         if let Some(recorder) = &mut recorder {
             recorder.take(simulation, done.is_multiple_of(every))?;

@@ -3,13 +3,15 @@
 use crate::build::{Built, Place, build};
 use crate::element::Observation;
 use crate::element::own::OwnFriction;
-use crate::integrate::{Method, NotFinite, Work};
+use crate::integrate::march::{self, Statistics};
+use crate::integrate::{Halt, Method, Work};
 use crate::network::implicit::ImplicitView;
-use crate::network::stage::{apply, evaluate};
+use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
 use crate::scenario::{Scenario, ScenarioError};
 use std::collections::BTreeMap;
 use std::fmt;
+use std::ops::ControlFlow;
 
 /// Why a run stopped before its end. The last good state is kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +23,15 @@ pub enum RunError {
         /// Steps done.
         step: u64,
         /// What diverged: a column of the trace, such as `block.velocity`.
+        what: String,
+        /// What to try.
+        remedy: String,
+    },
+    /// A method that chooses its own steps found none that is short enough.
+    Stalled {
+        /// Time reached, s.
+        time: f64,
+        /// What has the largest error: a column of the trace, or what was exceeded.
         what: String,
         /// What to try.
         remedy: String,
@@ -47,6 +58,9 @@ impl fmt::Display for RunError {
                     f,
                     "the run diverged after t = {time} s (step {step}): {what} is no longer finite\nhelp: {remedy}"
                 )
+            }
+            Self::Stalled { time, what, remedy } => {
+                write!(f, "the run came to a halt at t = {time} s: {what}\nhelp: {remedy}")
             }
             Self::Unsolved { time, residual } => write!(
                 f,
@@ -95,6 +109,8 @@ pub struct Simulation {
     state: NetworkState,
     scratch: Scratch,
     work: Work,
+    /// Time of an internal step while somebody looks at it.
+    between: Option<f64>,
 }
 
 impl Simulation {
@@ -123,6 +139,7 @@ impl Simulation {
             state,
             scratch,
             work,
+            between: None,
         };
         simulation.observe();
         Ok(simulation)
@@ -150,7 +167,7 @@ impl Simulation {
 
     /// Time now, s.
     pub fn time(&self) -> f64 {
-        self.built.network.time(self.state.step)
+        self.between.unwrap_or_else(|| self.built.network.time(self.state.step))
     }
 
     /// Steps done.
@@ -179,7 +196,7 @@ impl Simulation {
         let network = &built.network;
         let outcome = built.method.run::<OBSERVE>(network, state, scratch, work, steps);
         match outcome {
-            Err(NotFinite { index }) => Err(self.diverged(index)),
+            Err(halt) => Err(self.halted(halt)),
             Ok(()) if self.scratch.implicit.worst > UNSOLVED => {
                 let residual = std::mem::take(&mut self.scratch.implicit.worst);
                 Err(RunError::Unsolved {
@@ -188,6 +205,76 @@ impl Simulation {
                 })
             }
             Ok(()) => Ok(()),
+        }
+    }
+
+    /// Advances one step, and shows the simulation to `watch` at the end of every internal step on the way and at the end of
+    /// the step itself, in the order of time. `watch` may break off between internal steps; the simulation then stays at
+    /// the last output point. A method with fixed steps has no internal ones.
+    pub(crate) fn advance_watched(
+        &mut self,
+        watch: &mut dyn FnMut(&Simulation) -> ControlFlow<()>,
+    ) -> Result<ControlFlow<()>, RunError> {
+        if !self.built.method.chooses_steps() {
+            self.advance_observed(1)?;
+            // Forces of a row are those at its own state, not those of the last stage; gaps are those at its end.
+            self.observe();
+            return Ok(watch(self));
+        }
+        let time = self.built.network.time(self.state.step + 1);
+        let before = self.statistics().steps;
+        while self.state.march.behind(time) {
+            if self.state.march.time > self.time() && self.visit_front(watch).is_break() {
+                return Ok(ControlFlow::Break(()));
+            }
+            let network = &self.built.network;
+            let steps = self.scratch.march.statistics.steps - before;
+            let outcome = march::step::<true>(network, &mut self.state, &mut self.scratch)
+                .and_then(|()| march::check_count(&self.state.march, steps));
+            outcome.map_err(|halt| self.halted(halt))?;
+        }
+        march::land(&self.built.network, &mut self.state, &mut self.scratch, &mut self.work);
+        self.observe();
+        Ok(watch(self))
+    }
+
+    /// Shows the simulation as it is at the end of the last internal step.
+    fn visit_front(&mut self, watch: &mut dyn FnMut(&Simulation) -> ControlFlow<()>) -> ControlFlow<()> {
+        let n = self.built.network.layout.integrated();
+        let NetworkState { values, march, .. } = &mut self.state;
+        values[..n].swap_with_slice(&mut march.front[..n]);
+        self.between = Some(march.time);
+        self.observe();
+        let flow = watch(self);
+        self.between = None;
+        let NetworkState { values, march, .. } = &mut self.state;
+        values[..n].swap_with_slice(&mut march.front[..n]);
+        flow
+    }
+
+    /// What the internal steps of `adaptive` and `stiff` have cost so far; all 0 for other methods.
+    pub fn statistics(&self) -> Statistics {
+        self.scratch.march.statistics
+    }
+
+    fn halted(&self, halt: Halt) -> RunError {
+        let column = |index| crate::trace::Columns::new(self).name_of_state(index);
+        let explicit = self.built.method == Method::Adaptive;
+        let other = if explicit { "integrator = \"stiff\", " } else { "" };
+        match halt {
+            Halt::NotFinite { index } => self.diverged(index),
+            Halt::Stalled { index, time } => RunError::Stalled {
+                time,
+                what: format!("no internal step is short enough for the error of {}", column(index)),
+                remedy: format!(
+                    "use {other}a larger relative_tolerance or a smaller min_step; check that the motion is possible"
+                ),
+            },
+            Halt::TooManySteps { time } => RunError::Stalled {
+                time,
+                what: "an output interval takes more than ten million internal steps".into(),
+                remedy: format!("use {other}a larger relative_tolerance or a smaller output interval (step)"),
+            },
         }
     }
 
@@ -201,13 +288,16 @@ impl Simulation {
             Method::ImplicitEuler => {
                 "use a smaller step; springs can be taken at the end of the step with implicit = true".to_string()
             }
+            Method::Adaptive | Method::Stiff => {
+                "something grows without bound: check stiffnesses, masses and signs of forces".to_string()
+            }
             _ => format!(
                 "use a step well below {} s, softer stiffnesses, or integrator = \"implicit-euler\"",
                 self.built.network.step
             ),
         };
         RunError::Diverged {
-            time: self.time(),
+            time: self.time().max(self.state.march.time),
             step: self.state.step,
             what: columns.name_of_state(index),
             remedy,
@@ -260,6 +350,12 @@ impl Simulation {
                 group.begin(&view, seen);
             }
             network.begin_rigid(trial, seen);
+            return;
+        }
+        if self.built.method.chooses_steps() {
+            let time = self.time();
+            let (trial, _, mut room) = self.scratch.parts();
+            evaluate_at::<true>(network, trial, &mut room, time);
             return;
         }
         evaluate::<true>(network, &mut self.scratch, 2 * self.state.step, 0.0);
@@ -357,6 +453,11 @@ impl Simulation {
         match self.built.actuators.get(element).and_then(|signals| signals.get(axis)) {
             Some(&signal) => {
                 self.scratch.signals.hold(signal, value);
+                if self.built.method.chooses_steps() {
+                    let (time, step) = (self.time(), self.built.network.step);
+                    let NetworkState { values, march, .. } = &mut self.state;
+                    march.restart(values, time, &self.work, step);
+                }
                 true
             }
             None => false,

@@ -141,3 +141,34 @@ fn parcels_on_a_conveyor() {
     close("slip", slides[0], 2.5, 2e-3);
     close("rest", run.changes("top_contact", "stick")[0], 2.5 + 1.5 / 3.43, 2e-3);
 }
+
+#[test]
+fn press_meets_its_die_and_rests_on_it() {
+    let mut press = simulation("press.toml", &[]);
+    let report = stickslip::run::run(&mut press, None, stickslip::run::Options::default())
+        .unwrap()
+        .report;
+    let last = |column: &str| report.final_[column].as_f64().unwrap();
+    // (2000 − 150) N on 20 kg over 50 mm; events lie between rows.
+    let stroke = (2.0 * 0.05 * 20.0 / 1850.0f64).sqrt();
+    let first = report.events.iter().find(|event| event.element == "die").unwrap();
+    assert_eq!((first.from, first.to), ("open", "stick"));
+    close("first touch", first.t, stroke, 2e-5);
+    // At rest friction carries up to 150 N either way; the die gives by 1 mm per 200 kN.
+    let (push, depth) = (-last("die.force"), last("slide.position") - 0.05);
+    assert!((1850.0..=2150.0).contains(&push), "{push}");
+    close("depth", depth, push / 200e6, 1e-12);
+    close("balance", 2000.0 - push + last("guide.force"), 0.0, 1e-3);
+}
+
+#[test]
+fn stage_yields_elastically() {
+    let run = run("presliding.toml", &[]);
+    // Quasi-static: 1 Hz against a resonance of sqrt(1e6/0.5)/2π = 225 Hz. The damper of the bristle lags by β.
+    let omega = 2.0 * std::f64::consts::PI;
+    for t in [0.25, 1.25, 2.5, 3.6, 5.0] {
+        let expected = 3e-6 * (omega * (t - 0.5e-3)).sin();
+        close("position", run.at("stage.position", t), expected, 2e-10);
+    }
+    assert_eq!(run.report.events_total, 0);
+}

@@ -8,6 +8,7 @@ mod laws;
 
 use crate::body::RigidBody;
 use crate::element::own::OwnFriction;
+use crate::integrate::march::StepControl;
 use crate::integrate::{METHODS, Method};
 use crate::network::implicit::StiffSpring;
 use crate::network::port::{Attachment, Coordinate, Pair};
@@ -178,7 +179,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
     if !builder.errors.is_empty() {
         return Err(scenario.error(builder.errors));
     }
-    Ok(builder.finish(grid.steps()))
+    Ok(builder.finish(grid.steps(), grid.end()))
 }
 
 impl<'a> Builder<'a> {
@@ -317,7 +318,38 @@ impl<'a> Builder<'a> {
         first
     }
 
-    fn finish(mut self, steps: u64) -> Built {
+    /// How steps are chosen, if the method chooses them; a warning if the scenario says how and it does not.
+    fn step_control(&mut self, end: f64) -> Option<StepControl> {
+        let simulation = &self.scenario.simulation;
+        if self.method.chooses_steps() {
+            return Some(StepControl {
+                relative: simulation.relative_tolerance,
+                absolute: simulation.absolute_tolerance,
+                // A system at rest must not step over what happens later; ten output intervals cost no more than the output.
+                longest: simulation
+                    .max_step
+                    .unwrap_or((10.0 * self.step).min(end / 50.0).max(self.step)),
+                shortest: simulation.min_step.unwrap_or(0.0),
+                end,
+                stiff: self.method == Method::Stiff,
+            });
+        }
+        for key in ["relative_tolerance", "absolute_tolerance", "max_step", "min_step"] {
+            let path = format!("simulation.{key}");
+            if self.scenario.spans.contains_key(&path) {
+                let name = self.method.row().name;
+                self.warn(
+                    &path,
+                    format!("{key} has no effect with the integrator \"{name}\", whose steps are all alike"),
+                    "use integrator = \"adaptive\" or \"stiff\", or leave it out",
+                );
+            }
+        }
+        None
+    }
+
+    fn finish(mut self, steps: u64, end: f64) -> Built {
+        let control = self.step_control(end);
         let (elements, mut frictions) = self.groups.take();
         let islands = self.islands(&mut frictions);
         let quadratic = self.groups_are_quadratic;
@@ -342,6 +374,7 @@ impl<'a> Builder<'a> {
             signals: Signals::new(self.profiles, self.grid),
             element_count: self.states.len(),
             quadratic,
+            control,
             initial: self.initial,
             layout: self.layout,
         };

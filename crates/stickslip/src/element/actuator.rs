@@ -3,6 +3,7 @@
 use super::{Elements, Observation};
 use crate::network::port::Pair;
 use crate::network::stage::Stage;
+use crate::network::tangent::Tangent;
 
 /// One axis of an actuator.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,11 @@ impl Elements for Actuators {
             seen[actuator.element].force[actuator.axis] = stage.signals[actuator.signal];
         }
         self.regather(stage, seen);
+    }
+
+    fn tangent(&self, _tangent: &mut Tangent<'_>) -> bool {
+        // The force does not depend on the state.
+        true
     }
 
     fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]) {

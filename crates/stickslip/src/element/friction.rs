@@ -5,6 +5,7 @@ use crate::network::coupled::Block;
 use crate::network::implicit::{ImplicitStage, ImplicitView};
 use crate::network::port::Pair;
 use crate::network::stage::{LoadSource, Stage};
+use crate::network::tangent::Tangent;
 use std::any::Any;
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
 use stickslip_core::friction::dahl::Dahl;
@@ -221,7 +222,59 @@ impl<L: Bristle<f64> + Send + Sync, const N: usize> Frictions<L, N> {
     }
 }
 
-impl<L: Bristle<f64> + Send + Sync + 'static, const N: usize> Elements for Frictions<L, N> {
+impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
+    /// Derivatives of force and rates of one friction, by dual numbers: with respect to the slip velocity, then to each of
+    /// its vector states.
+    fn differentiate(friction: &Friction<L>, tangent: &mut Tangent<'_>) {
+        let count = L::STATES * N;
+        let velocity = friction.pair.velocity::<N>(tangent.state);
+        let load = Dual::lit(friction.load.value(tangent.signals, &[]));
+        let law = friction.law.lift::<N>();
+        // By the velocity first (None), then by the states.
+        for by in std::iter::once(None).chain((0..L::STATES).map(Some)) {
+            let vary = |varies: bool, value: f64, i: usize| {
+                if varies {
+                    Dual::variable(value, i)
+                } else {
+                    Dual::lit(value)
+                }
+            };
+            let slip: Slip<Dual<f64, N>, N> = Slip {
+                velocity: std::array::from_fn(|i| vary(by.is_none(), velocity[i], i)),
+                load,
+            };
+            let mut state = [Dual::lit(0.0); MOST_STATES];
+            let mut rate = state;
+            for (i, dual) in state[..count].iter_mut().enumerate() {
+                *dual = vary(by == Some(i / N), tangent.state[friction.state + i], i % N);
+            }
+            let force = with_curve!(&friction.curve, |c| law.respond(
+                c,
+                &slip,
+                &state[..count],
+                Dual::lit(0.0),
+                &mut rate[..count]
+            ));
+            for j in 0..N {
+                let column = by.map(|k| friction.state + k * N + j);
+                for (i, force) in force.iter().enumerate() {
+                    match column {
+                        None => tangent.add_damping(&friction.pair, i, j, force.grad[j]),
+                        Some(column) => tangent.add_force(&friction.pair, i, column, force.grad[j]),
+                    }
+                }
+                for (i, rate) in rate[..count].iter().enumerate() {
+                    match column {
+                        None => tangent.add_rate(friction.state + i, &friction.pair, j, rate.grad[j]),
+                        Some(column) => tangent.add(friction.state + i, column, rate.grad[j]),
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, N> {
     fn respond(&self, stage: &mut Stage<'_>) {
         self.run(stage, |_, _, _, _| ());
     }
@@ -236,6 +289,21 @@ impl<L: Bristle<f64> + Send + Sync + 'static, const N: usize> Elements for Frict
                 ..Observation::of(force, &slip.velocity)
             };
         });
+    }
+
+    fn tangent(&self, tangent: &mut Tangent<'_>) -> bool {
+        // A limit that follows another element varies with what moves that element.
+        if self
+            .0
+            .iter()
+            .any(|friction| matches!(friction.load, LoadSource::Element(_)))
+        {
+            return false;
+        }
+        self.0
+            .iter()
+            .for_each(|friction| Self::differentiate(friction, tangent));
+        true
     }
 
     fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]) {
@@ -496,6 +564,15 @@ impl Lift for Dahl<f64> {
     fn lift<const N: usize>(&self) -> Self::Dual<N> {
         Dahl {
             stiffness: Dual::lit(self.stiffness),
+        }
+    }
+}
+
+impl Lift for MartinsOden<f64> {
+    type Dual<const N: usize> = MartinsOden<Dual<f64, N>>;
+    fn lift<const N: usize>(&self) -> Self::Dual<N> {
+        MartinsOden {
+            epsilon: Dual::lit(self.epsilon),
         }
     }
 }

@@ -10,6 +10,7 @@ pub mod spring;
 pub mod stop;
 
 use crate::network::stage::Stage;
+use crate::network::tangent::Tangent;
 use std::any::Any;
 
 /// What a friction or contact does, as the trace column `mode` shows it.
@@ -85,6 +86,12 @@ pub trait Elements: Any + Send + Sync {
 
     /// As [`Elements::respond`], and notes what every element did.
     fn respond_observed(&self, stage: &mut Stage<'_>, seen: &mut [Observation]);
+
+    /// Adds the derivatives of forces and of the rates of states, stage step 0. False if the group does not know them: they
+    /// are then found by difference quotients of the whole network.
+    fn tangent(&self, _tangent: &mut Tangent<'_>) -> bool {
+        false
+    }
 
     /// Notes velocity and power anew for forces already in `seen`, after the velocities have changed.
     fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]);

@@ -3,6 +3,7 @@
 use super::{Elements, Observation};
 use crate::network::port::Pair;
 use crate::network::stage::Stage;
+use crate::network::tangent::Tangent;
 
 /// A spring and damper.
 #[derive(Clone, Copy, Debug)]
@@ -46,6 +47,38 @@ impl Spring {
     }
 }
 
+impl Spring {
+    /// Derivatives of the force. Along a line with unit vector u, distance r and closing speed c = u·v the force is p·u with
+    /// p = −k(r − length) − d·c, and du/dx = (1 − u·uᵀ)/r.
+    fn tangent<const N: usize>(&self, tangent: &mut Tangent<'_>) {
+        if N == 1 || self.length == 0.0 {
+            for i in 0..N {
+                tangent.add_stiffness(&self.pair, i, i, -self.stiffness);
+                tangent.add_damping(&self.pair, i, i, -self.damping);
+            }
+            return;
+        }
+        let offset: [f64; N] = self.pair.position(tangent.state);
+        let velocity: [f64; N] = self.pair.velocity(tangent.state);
+        let distance = offset.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if distance == 0.0 {
+            return;
+        }
+        let line = offset.map(|x| x / distance);
+        let closing: f64 = (0..N).map(|i| line[i] * velocity[i]).sum();
+        let pull = -self.stiffness * (distance - self.length) - self.damping * closing;
+        for i in 0..N {
+            for j in 0..N {
+                let across = if i == j { 1.0 } else { 0.0 } - line[i] * line[j];
+                let sideways = (velocity[j] - closing * line[j]) / distance;
+                let along = -self.stiffness * line[j] - self.damping * sideways;
+                tangent.add_stiffness(&self.pair, i, j, along * line[i] + pull * across / distance);
+                tangent.add_damping(&self.pair, i, j, -self.damping * line[i] * line[j]);
+            }
+        }
+    }
+}
+
 /// Springs between coordinates of `N` axes.
 #[derive(Clone, Debug, Default)]
 pub struct Springs<const N: usize>(pub Vec<Spring>);
@@ -76,6 +109,11 @@ impl<const N: usize> Elements for Springs<N> {
                 ..Observation::of(force, velocity)
             };
         });
+    }
+
+    fn tangent(&self, tangent: &mut Tangent<'_>) -> bool {
+        self.0.iter().for_each(|spring| spring.tangent::<N>(tangent));
+        true
     }
 
     fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]) {

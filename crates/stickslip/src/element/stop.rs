@@ -3,8 +3,10 @@
 use super::{Elements, Mode, Observation};
 use crate::network::port::Pair;
 use crate::network::stage::Stage;
+use crate::network::tangent::Tangent;
 use stickslip_core::contact::Normal;
 use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
+use stickslip_core::scalar::{Dual, Real};
 
 /// A compliant stop.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +60,27 @@ impl Elements for Stops {
                 ..Observation::of(&[force], &[velocity])
             };
         });
+    }
+
+    fn tangent(&self, tangent: &mut Tangent<'_>) -> bool {
+        for stop in &self.0 {
+            let [position] = stop.pair.position::<1>(tangent.state);
+            let [velocity] = stop.pair.velocity::<1>(tangent.state);
+            let law = KelvinVoigt {
+                stiffness: Dual::<f64, 2>::lit(stop.normal.stiffness),
+                damping: Dual::lit(stop.normal.damping),
+            };
+            // The force of either end by its own gap and the rate of that gap.
+            let end = |gap: f64, rate: f64| {
+                let (gap, rate) = (Dual::variable(gap, 0), Dual::variable(rate, 1));
+                law.respond(gap, rate, &[], Dual::lit(0.0), &mut []).grad
+            };
+            let push = end(position - stop.lower, velocity);
+            let pull = end(stop.upper - position, -velocity);
+            tangent.add_stiffness(&stop.pair, 0, 0, push[0] + pull[0]);
+            tangent.add_damping(&stop.pair, 0, 0, push[1] + pull[1]);
+        }
+        true
     }
 
     fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]) {

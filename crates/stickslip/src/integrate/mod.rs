@@ -1,8 +1,11 @@
 //! Integrators: each moves the whole network one step. One file per method, one row in [`METHODS`].
 
+mod adaptive;
 pub mod implicit_euler;
 mod lone;
+pub mod march;
 pub mod runge_kutta;
+mod stiff;
 
 use crate::network::few::SMALL;
 use crate::network::{Network, NetworkState, Scratch};
@@ -16,6 +19,10 @@ pub enum Method {
     Rk4,
     /// Friction and contact at the end of the step (seed 000, eqs 12-19).
     ImplicitEuler,
+    /// An explicit pair of orders 5 and 4 that chooses its own steps.
+    Adaptive,
+    /// TR-BDF2: implicit, L-stable, of second order; chooses its own steps.
+    Stiff,
 }
 
 /// What the registry says of a method.
@@ -51,6 +58,19 @@ pub const METHODS: &[MethodRow] = &[
         order: 1,
         summary: "friction and contact solved at the end of the step: exact stick at any step",
     },
+    MethodRow {
+        name: "adaptive",
+        method: Method::Adaptive,
+        order: 5,
+        summary: "explicit pair of orders 5 and 4 that chooses its own steps for a tolerance; `step` is the output interval",
+    },
+    MethodRow {
+        name: "stiff",
+        method: Method::Stiff,
+        order: 2,
+        summary: "implicit TR-BDF2 that chooses its own steps: for stiff contacts and bristles whose fast motion does not \
+                  matter; `step` is the output interval",
+    },
 ];
 
 impl Method {
@@ -69,6 +89,16 @@ impl Method {
         self == Method::ImplicitEuler
     }
 
+    /// Whether the method chooses its own steps, and the step of the scenario is the interval of output.
+    pub fn chooses_steps(self) -> bool {
+        matches!(self, Method::Adaptive | Method::Stiff)
+    }
+
+    /// Whether the method is explicit with a given step, which must then resolve the stiffest element.
+    pub fn needs_small_steps(self) -> bool {
+        matches!(self, Method::Euler | Method::Rk4)
+    }
+
     /// Moves the network some steps. `OBSERVE` also notes what elements did, and their work.
     pub(crate) fn run<const OBSERVE: bool>(
         self,
@@ -77,12 +107,31 @@ impl Method {
         scratch: &mut Scratch,
         work: &mut Work,
         steps: u64,
-    ) -> Result<(), NotFinite> {
+    ) -> Result<(), Halt> {
         match self {
-            Method::Euler => runge_kutta::run::<OBSERVE, 1>(&runge_kutta::EULER, network, state, scratch, work, steps),
-            Method::Rk4 => runge_kutta::run::<OBSERVE, 4>(&runge_kutta::RK4, network, state, scratch, work, steps),
-            Method::ImplicitEuler => implicit_euler::run::<OBSERVE>(network, state, scratch, work, steps),
+            Method::Euler => runge_kutta::run::<OBSERVE, 1>(&runge_kutta::EULER, network, state, scratch, work, steps)?,
+            Method::Rk4 => runge_kutta::run::<OBSERVE, 4>(&runge_kutta::RK4, network, state, scratch, work, steps)?,
+            Method::ImplicitEuler => implicit_euler::run::<OBSERVE>(network, state, scratch, work, steps)?,
+            Method::Adaptive | Method::Stiff => march::run::<OBSERVE>(network, state, scratch, work, steps)?,
         }
+        Ok(())
+    }
+}
+
+/// Why a method cannot go on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Halt {
+    /// A number would not be finite.
+    NotFinite { index: usize },
+    /// No internal step is short enough; the number with the largest error is named.
+    Stalled { index: usize, time: f64 },
+    /// An output interval takes too many internal steps.
+    TooManySteps { time: f64 },
+}
+
+impl From<NotFinite> for Halt {
+    fn from(NotFinite { index }: NotFinite) -> Self {
+        Halt::NotFinite { index }
     }
 }
 

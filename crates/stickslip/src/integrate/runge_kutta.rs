@@ -44,7 +44,7 @@ pub(crate) fn run<const OBSERVE: bool, const S: usize>(
     steps: u64,
 ) -> Result<(), NotFinite> {
     let (trial, sum, mut room) = scratch.parts();
-    let NetworkState { values, step: done } = state;
+    let NetworkState { values, step: done, .. } = state;
     if !OBSERVE
         && steps >= WORTHWHILE
         && let Some(few) = Few::of(network)

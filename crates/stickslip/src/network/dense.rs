@@ -97,6 +97,54 @@ pub(super) fn lu_solve(a: &mut [f64], n: usize, x: &mut [f64]) -> bool {
     x[..n].iter().all(|value| value.is_finite())
 }
 
+/// Replaces A by its factors L and U, with the row exchanges in `order`. False if A is singular to working precision.
+pub(crate) fn lu_factor(a: &mut [f64], n: usize, order: &mut [usize]) -> bool {
+    for k in 0..n {
+        let mut best = k;
+        for i in k + 1..n {
+            if a[i * n + k].abs() > a[best * n + k].abs() {
+                best = i;
+            }
+        }
+        order[k] = best;
+        let pivot = a[best * n + k];
+        if pivot == 0.0 || !pivot.is_finite() {
+            return false;
+        }
+        if best != k {
+            for j in 0..n {
+                a.swap(best * n + j, k * n + j);
+            }
+        }
+        let (upper, lower) = a.split_at_mut((k + 1) * n);
+        let pivot_row = &upper[k * n + k + 1..];
+        for row in lower.chunks_exact_mut(n) {
+            if row[k] != 0.0 {
+                let factor = row[k] / pivot;
+                row[k] = factor;
+                for (value, above) in row[k + 1..].iter_mut().zip(pivot_row) {
+                    *value -= factor * above;
+                }
+            }
+        }
+    }
+    true
+}
+
+/// Solves A·x = x in place with the factors of [`lu_factor`].
+pub(crate) fn lu_apply(factors: &[f64], n: usize, order: &[usize], x: &mut [f64]) {
+    for k in 0..n {
+        x.swap(k, order[k]);
+    }
+    for i in 0..n {
+        x[i] -= dot(&factors[i * n..i * n + i], &x[..i]);
+    }
+    for i in (0..n).rev() {
+        let sum = dot(&factors[i * n + i + 1..(i + 1) * n], &x[i + 1..n]);
+        x[i] = (x[i] - sum) / factors[i * n + i];
+    }
+}
+
 /// The smallest pivot, relative to its diagonal entry, met by a Cholesky elimination with diagonal pivoting that stops below
 /// `tolerance`, and the number of pivots found (the rank). Destroys the matrix; `diagonal` is scratch.
 pub(super) fn rank(a: &mut [f64], n: usize, diagonal: &mut [f64], tolerance: f64) -> (usize, f64) {
@@ -206,6 +254,20 @@ mod tests {
         assert!(lu_solve(&mut a, 2, &mut x));
         assert_eq!(x, [3.0, 2.0]);
         assert!(!lu_solve(&mut [1.0, 2.0, 2.0, 4.0], 2, &mut [1.0, 1.0]));
+    }
+
+    #[test]
+    fn kept_factors_solve_for_many_right_sides() {
+        // A·(1, 2, 3) = (7, 4, 14) and A·(0, 1, 0) = (2, 0, 4), with an exchange of rows at every pivot.
+        let (mut a, mut order) = ([0.0, 2.0, 1.0, 4.0, 0.0, 0.0, 1.0, 4.0, 5.0 / 3.0], [0; 3]);
+        assert!(lu_factor(&mut a, 3, &mut order));
+        let (mut x, mut y) = ([7.0, 4.0, 14.0], [2.0, 0.0, 4.0]);
+        lu_apply(&a, 3, &order, &mut x);
+        lu_apply(&a, 3, &order, &mut y);
+        for (found, expected) in x.iter().chain(&y).zip([1.0, 2.0, 3.0, 0.0, 1.0, 0.0]) {
+            assert!((found - expected).abs() < 1e-13, "{x:?} {y:?}");
+        }
+        assert!(!lu_factor(&mut [1.0, 2.0, 2.0, 4.0], 2, &mut [0; 2]));
     }
 
     #[test]

@@ -12,10 +12,12 @@ pub mod port;
 pub mod rigid;
 pub mod signals;
 pub mod stage;
+pub mod tangent;
 
 use crate::body::{Frame, Linkage, LinkageScratch, RigidBody, quaternion_rate};
 use crate::element::friction::Resolve;
 use crate::element::{Elements, Observation};
+use crate::integrate::march::{March, MarchRoom, StepControl};
 use implicit::{ImplicitScratch, Island, StiffSpring};
 use nalgebra::Vector3;
 use signals::{SignalValues, Signals};
@@ -171,6 +173,8 @@ pub struct Network {
     pub element_count: usize,
     /// Whether the energy of every spring is quadratic in its stretch.
     pub quadratic: bool,
+    /// How steps are chosen, for the methods that choose their own.
+    pub control: Option<StepControl>,
     /// The state to start from.
     pub initial: Vec<f64>,
 }
@@ -182,6 +186,8 @@ pub struct NetworkState {
     pub values: Vec<f64>,
     /// Steps done.
     pub step: u64,
+    /// How far a method that chooses its own steps has gone ahead; empty for the others.
+    pub march: March,
 }
 
 /// Room to compute in, sized once; nothing is allocated afterwards.
@@ -197,6 +203,7 @@ pub struct Scratch {
     pub(crate) seen: Vec<Observation>,
     pub(crate) motor_power: f64,
     pub(crate) implicit: ImplicitScratch,
+    pub(crate) march: MarchRoom,
 }
 
 impl Scratch {
@@ -223,6 +230,7 @@ impl Network {
         NetworkState {
             values: self.initial.clone(),
             step: 0,
+            march: March::new(self),
         }
     }
 
@@ -241,6 +249,7 @@ impl Network {
             seen: vec![Observation::default(); self.element_count],
             motor_power: 0.0,
             implicit: ImplicitScratch::new(self),
+            march: MarchRoom::new(self),
         }
     }
 
@@ -258,6 +267,19 @@ impl Network {
             if drive.position {
                 state[drive.coordinate.q] = value;
                 state[drive.coordinate.v] = self.signals.slope(drive.signal, index, signals);
+            } else {
+                state[drive.coordinate.v] = value;
+            }
+        }
+    }
+
+    /// Sets driven coordinates to their profiles at any time, which the signals have been brought to.
+    pub(crate) fn place_drives_at(&self, state: &mut [f64], signals: &[f64], time: f64) {
+        for drive in &self.drives {
+            let value = signals[drive.signal];
+            if drive.position {
+                state[drive.coordinate.q] = value;
+                state[drive.coordinate.v] = self.signals.profile(drive.signal).slope(time);
             } else {
                 state[drive.coordinate.v] = value;
             }

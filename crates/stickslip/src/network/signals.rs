@@ -89,6 +89,25 @@ impl Signals {
         }
     }
 
+    /// Brings the values to any time, on the grid or not, earlier or later than the one before.
+    pub fn sample_at(&self, time: f64, values: &mut SignalValues) {
+        // What was kept for the grid no longer belongs to the present values.
+        (values.next, values.next_step, values.first) = (0, 0, u64::MAX / 2);
+        for (signal, until) in &mut values.stepwise {
+            *until = 0;
+            values.value[*signal] = self.profiles[*signal].value(time);
+        }
+        for ahead in &values.restless {
+            values.value[ahead.signal] = self.profiles[ahead.signal].value(time);
+        }
+    }
+
+    /// The first time after `after` at which a profile is known to jump or to have a kink.
+    pub fn next_break(&self, after: f64, values: &SignalValues) -> f64 {
+        let breaks = values.free().map(|signal| self.profiles[signal].next_break(after));
+        breaks.fold(f64::INFINITY, f64::min)
+    }
+
     fn renew(&self, index: u64, values: &mut SignalValues) {
         if index >= values.next_step {
             self.renew_stepwise(index, values);
@@ -215,6 +234,12 @@ impl SignalValues {
         (slot < BLOCK as u64 && slot * self.stride == offset).then_some(slot as usize)
     }
 
+    /// The signals that follow their profiles.
+    fn free(&self) -> impl Iterator<Item = usize> + '_ {
+        let stepwise = self.stepwise.iter().map(|&(signal, _)| signal);
+        stepwise.chain(self.restless.iter().map(|ahead| ahead.signal))
+    }
+
     /// How many whole steps from grid index `index`, where the values are, keep all of them.
     pub(crate) fn constant_steps(&self, index: u64) -> u64 {
         (self.next - index).div_ceil(2)
@@ -267,6 +292,28 @@ mod tests {
             (0..100).map(|k| 2 * k).chain(198..400).chain((200..500).map(|k| 2 * k)),
         );
         check(&signals, (0..200).map(|k| 7 * k));
+    }
+
+    #[test]
+    fn any_time_in_any_order_and_the_grid_again() {
+        let signals = signals();
+        let mut values = signals.values();
+        for (k, t) in [0.3, 0.02, 0.0999, 0.1, 0.05, 1.7].into_iter().enumerate() {
+            signals.sample_at(t, &mut values);
+            let expected: Vec<f64> = signals.profiles.iter().map(|profile| profile.value(t)).collect();
+            assert_eq!(values.get(), expected, "t = {t}");
+            let index = 40 * k as u64;
+            signals.sample(index, &mut values);
+            let t = signals.grid().time(index);
+            let expected: Vec<f64> = signals.profiles.iter().map(|profile| profile.value(t)).collect();
+            assert_eq!(values.get(), expected, "index {index}");
+        }
+        assert_eq!(signals.next_break(0.0, &values), 0.05);
+        assert_eq!(signals.next_break(0.05, &values), 0.1);
+        values.hold(1, 7.0);
+        assert_eq!(signals.next_break(0.0, &values), 0.1);
+        signals.sample_at(0.0, &mut values);
+        assert_eq!(values.get()[1], 7.0);
     }
 
     #[test]

@@ -118,6 +118,15 @@ pub(crate) fn evaluate_in<const OBSERVE: bool, G: Groups>(
     network.accelerate(state, room.frames, room.linkages, room.load, room.rate);
 }
 
+/// The rate of `state` at any time, into `room.rate`: the plain differential equations, with stage step 0.
+pub(crate) fn evaluate_at<const OBSERVE: bool>(network: &Network, state: &mut [f64], room: &mut Room<'_>, time: f64) {
+    network.signals.sample_at(time, room.signals);
+    network.place_drives_at(state, room.signals.get(), time);
+    network.place_bodies(state, room.frames, room.linkages);
+    apply_in::<OBSERVE, _>(network, &network.elements, state, room, 0.0);
+    network.accelerate(state, room.frames, room.linkages, room.load, room.rate);
+}
+
 /// Gathers motion, evaluates the elements and scatters their forces.
 #[inline(always)]
 pub(crate) fn apply_in<const OBSERVE: bool, G: Groups>(

@@ -92,6 +92,26 @@ impl Unary {
     }
 }
 
+impl Unary {
+    /// The derivative at `x`.
+    fn slope(self, x: f64) -> f64 {
+        match self {
+            Self::Negate => -1.0,
+            Self::Square => 2.0 * x,
+            Self::Abs if x < 0.0 => -1.0,
+            Self::Abs => 1.0,
+            Self::Sign => 0.0,
+            Self::Sqrt => 0.5 / x.sqrt(),
+            Self::Exp => libm::exp(x),
+            Self::Ln => 1.0 / x,
+            Self::Sin => libm::cos(x),
+            Self::Cos => -libm::sin(x),
+            Self::Tan => 1.0 + libm::tan(x) * libm::tan(x),
+            Self::Tanh => 1.0 - libm::tanh(x) * libm::tanh(x),
+        }
+    }
+}
+
 /// An operation on two numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Binary {
@@ -156,6 +176,27 @@ impl Binary {
             Self::Min | Self::Max => b,
             Self::Compare(comparison) => f64::from(u8::from(comparison.holds(a, b))),
         }
+    }
+
+    /// The operation on two numbers that come with their derivatives.
+    fn with_slope(self, [a, da]: [f64; 2], [b, db]: [f64; 2]) -> [f64; 2] {
+        let value = self.apply(a, b);
+        let slope = match self {
+            Self::Add => da + db,
+            Self::Subtract => da - db,
+            Self::Multiply => da * b + a * db,
+            Self::Divide => (da - value * db) / b,
+            // Each part only where its operand varies: ln a need not exist for a constant power.
+            Self::Power => {
+                let by_base = if da == 0.0 { 0.0 } else { b * libm::pow(a, b - 1.0) * da };
+                let by_power = if db == 0.0 { 0.0 } else { value * libm::log(a) * db };
+                by_base + by_power
+            }
+            Self::Min | Self::Max if value == a => da,
+            Self::Min | Self::Max => db,
+            Self::Compare(_) => 0.0,
+        };
+        [value, slope]
     }
 
     /// The operation that gives the same with its operands exchanged.
@@ -368,6 +409,56 @@ impl Expression {
             }
         }
         top
+    }
+
+    /// The value at `point` of the first variable, the only one, and its slope there. At a kink the slope is that of the
+    /// side which the value takes; a comparison is flat.
+    pub fn value_and_slope(&self, point: f64) -> [f64; 2] {
+        let mut stack = [[0.0; 2]; LARGEST_STACK];
+        let mut height = 0_usize;
+        let mut at = 0;
+        let operand = |operand: Operand| match operand {
+            Operand::Constant(value) => [value, 0.0],
+            Operand::Variable(_) => [point, 1.0],
+        };
+        while let Some(instruction) = self.code.get(at) {
+            at += 1;
+            match *instruction {
+                Instruction::Push(value) => {
+                    stack[height & (LARGEST_STACK - 1)] = operand(value);
+                    height += 1;
+                }
+                Instruction::Unary(function) => {
+                    let top = &mut stack[(height - 1) & (LARGEST_STACK - 1)];
+                    *top = [function.apply(top[0]), function.slope(top[0]) * top[1]];
+                }
+                Instruction::Binary(operation) => {
+                    height -= 1;
+                    let right = stack[height & (LARGEST_STACK - 1)];
+                    let top = &mut stack[(height - 1) & (LARGEST_STACK - 1)];
+                    *top = operation.with_slope(*top, right);
+                }
+                Instruction::BinaryWith(operation, value) => {
+                    let top = &mut stack[(height - 1) & (LARGEST_STACK - 1)];
+                    *top = operation.with_slope(*top, operand(value));
+                }
+                Instruction::SkipIfZero(count) => {
+                    height -= 1;
+                    if stack[height & (LARGEST_STACK - 1)][0] == 0.0 {
+                        at += count as usize;
+                    }
+                }
+                Instruction::Skip(count) => at += count as usize,
+            }
+        }
+        stack[0]
+    }
+
+    /// The smallest constant above `after` that the first variable is compared with: the value may jump or kink there.
+    pub fn next_threshold(&self, after: f64) -> f64 {
+        let of_first = self.thresholds.iter().filter(|threshold| threshold.variable == 0);
+        let later = of_first.map(|threshold| threshold.value).filter(|value| *value > after);
+        later.fold(f64::INFINITY, f64::min)
     }
 
     /// The values at many values of the first variable, the only one. The same as one by one, with one decision on what

@@ -120,6 +120,25 @@ impl Profile {
         }
     }
 
+    /// The slope at time `t`.
+    pub fn slope(&self, t: f64) -> f64 {
+        match self {
+            Self::Constant(_) => 0.0,
+            Self::Expression(expression) => expression.value_and_slope(t)[1],
+            Self::Table(table) => table.slope(t),
+        }
+    }
+
+    /// The first time after `after` at which the profile is known to jump or to have a kink: a constant that `t` is
+    /// compared with, a point of a table. Infinity if none is known.
+    pub fn next_break(&self, after: f64) -> f64 {
+        match self {
+            Self::Constant(_) => f64::INFINITY,
+            Self::Expression(expression) => expression.next_threshold(after),
+            Self::Table(table) => table.next_point(after),
+        }
+    }
+
     /// Whether nothing is known of when the value changes: [`Profile::constant_until`] is always the next index.
     pub fn always_changes(&self) -> bool {
         match self {
@@ -323,6 +342,52 @@ mod tests {
         assert_eq!(force("t").integral(0.0, 1.0), None);
         assert_eq!(force("t - 3").peak(0.0, 4.0, 4), 3.0);
         assert_eq!(Profile::Constant(-3.0).peak(0.0, 4.0, 0), 3.0);
+    }
+
+    #[test]
+    fn slopes_are_those_of_calculus() {
+        let t = 0.7;
+        for (text, slope) in [
+            ("3*t^2 - 2*t + 1", 6.0 * t - 2.0),
+            ("2^t", libm::pow(2.0, t) * libm::log(2.0)),
+            (
+                "sin(3*t)*exp(-t)",
+                libm::exp(-t) * (3.0 * libm::cos(3.0 * t) - libm::sin(3.0 * t)),
+            ),
+            ("if(t < 1, t/(1 + t), 5)", 1.0 / (1.7 * 1.7)),
+            ("if(t > 1, 7, cos(t))", -libm::sin(t)),
+            ("min(0.3*t, 0.52) + max(t, 2)", 0.3),
+            ("abs(t - 1) + sign(t)", -1.0),
+            ("tanh(t) + ln(t) + sqrt(t) - tan(t)", {
+                let (tanh, tan) = (libm::tanh(t), libm::tan(t));
+                1.0 - tanh * tanh + 1.0 / t + 0.5 / t.sqrt() - 1.0 - tan * tan
+            }),
+            ("-(t - 2)^2", 2.6),
+        ] {
+            let found = force(text).slope(t);
+            assert!((found - slope).abs() < 1e-14, "{text}: {found} in place of {slope}");
+        }
+        let table = |after| {
+            let points = (vec![1.0, 2.0, 4.0], vec![10.0, 20.0, -20.0]);
+            Profile::from(Table::new(points.0, points.1, Interpolation::Linear, after).unwrap())
+        };
+        let slopes = [0.5, 1.0, 1.5, 2.0, 4.0, 4.5].map(|t| table(After::Hold).slope(t));
+        assert_eq!(slopes, [0.0, 10.0, 10.0, -20.0, 0.0, 0.0]);
+        assert_eq!(table(After::Repeat).slope(4.5), 10.0);
+    }
+
+    #[test]
+    fn breaks_are_compared_times_and_points_of_tables() {
+        let text = force("if(t < 4, min(0.52, 0.3*t), if(2.5 >= t, 1, sin(100*t)))");
+        let breaks = [0.0, 2.5, 3.9, 4.0].map(|after| text.next_break(after));
+        assert_eq!(breaks, [2.5, 4.0, 4.0, f64::INFINITY]);
+        let table = |after| {
+            Profile::from(Table::new(vec![1.0, 2.0, 4.0], vec![10.0, 20.0, -20.0], Interpolation::Step, after).unwrap())
+        };
+        let breaks = |table: Profile| [0.0, 1.5, 2.0, 4.0, 4.5, 6.9].map(|after| table.next_break(after));
+        let none = f64::INFINITY;
+        assert_eq!(breaks(table(After::Hold)), [1.0, 2.0, 4.0, none, none, none]);
+        assert_eq!(breaks(table(After::Repeat)), [1.0, 2.0, 4.0, 5.0, 5.0, 7.0]);
     }
 
     #[test]

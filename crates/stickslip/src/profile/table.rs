@@ -235,6 +235,36 @@ impl Table {
         }
     }
 
+    /// The slope at time `t`, after a point that of the line which begins there; 0 in a step table.
+    pub fn slope(&self, t: f64) -> f64 {
+        let place = self.place(t);
+        let ends = |list: &[f64]| Some([*list.get(place.segment)?, *list.get(place.segment + 1)?]);
+        match (self.interpolation, ends(&self.times), ends(&self.values)) {
+            (Interpolation::Linear, Some([t0, t1]), Some([v0, v1])) if place.time >= t0 => (v1 - v0) / (t1 - t0),
+            _ => 0.0,
+        }
+    }
+
+    /// The first point after time `after`, where the value may jump or its slope change; infinity if there is none.
+    pub fn next_point(&self, after: f64) -> f64 {
+        let (first, last) = self.first_and_last();
+        let mut base = 0.0;
+        if self.after == After::Repeat && after >= last {
+            let period = last - first;
+            base = ((after - first) / period).floor() * period;
+        }
+        let within = |base: f64| {
+            let index = self.times.partition_point(|time| base + time <= after);
+            self.times.get(index).map(|time| base + time)
+        };
+        match (within(base), self.after) {
+            (Some(time), _) => time,
+            // Rounding may have put `after` just beyond the last point of a period.
+            (None, After::Repeat) => within(base + (last - first)).unwrap_or(f64::INFINITY),
+            (None, _) => f64::INFINITY,
+        }
+    }
+
     /// For a step table: a number pair that changes exactly where the value may change, and never decreases with time.
     pub(super) fn segment(&self, t: f64) -> (f64, usize) {
         let place = self.place(t);

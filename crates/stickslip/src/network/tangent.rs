@@ -1,0 +1,248 @@
+//! How the rate of the flat state changes with the state: the matrix that the stiff method needs.
+//!
+//! Laws give their derivatives by dual numbers. Bodies whose geometry is computed in plain numbers only (rigid bodies,
+//! linkages) are differenced, with the derivatives of the laws put in; where a group of elements does not know its
+//! derivatives, the whole network is. Newton's method converges to the same solution either way.
+
+use super::Network;
+use super::port::Pair;
+use super::stage::{Room, apply_in};
+
+/// Derivatives that elements add, as rows of a square matrix over the integrated part of the flat state: rows of
+/// velocities hold those of the generalised forces, rows of element states those of their rates.
+pub struct Tangent<'a> {
+    /// The flat state.
+    pub state: &'a [f64],
+    /// Present values of profiles.
+    pub signals: &'a [f64],
+    matrix: &'a mut [f64],
+    size: usize,
+}
+
+impl Tangent<'_> {
+    /// Adds to one entry; the ground has neither row nor column.
+    #[inline]
+    pub fn add(&mut self, row: usize, column: usize, value: f64) {
+        if row < self.size && column < self.size {
+            self.matrix[row * self.size + column] += value;
+        }
+    }
+
+    /// Adds the derivative of axis `axis` of a force between two coordinates with respect to the number at `column`.
+    #[inline]
+    pub fn add_force(&mut self, pair: &Pair, axis: usize, column: usize, value: f64) {
+        self.add(pair.first.v + axis, column, pair.ratio[0] * value);
+        self.add(pair.second.v + axis, column, -pair.ratio[1] * value);
+    }
+
+    /// Adds the derivative of axis `axis` of that force with respect to axis `by` of the relative position.
+    #[inline]
+    pub fn add_stiffness(&mut self, pair: &Pair, axis: usize, by: usize, value: f64) {
+        self.add_force(pair, axis, pair.first.q + by, pair.ratio[0] * value);
+        self.add_force(pair, axis, pair.second.q + by, -pair.ratio[1] * value);
+    }
+
+    /// The same with respect to the relative velocity.
+    #[inline]
+    pub fn add_damping(&mut self, pair: &Pair, axis: usize, by: usize, value: f64) {
+        self.add_force(pair, axis, pair.first.v + by, pair.ratio[0] * value);
+        self.add_force(pair, axis, pair.second.v + by, -pair.ratio[1] * value);
+    }
+
+    /// Adds the derivative of the rate of the state at `row` with respect to axis `by` of the relative velocity.
+    #[inline]
+    pub fn add_rate(&mut self, row: usize, pair: &Pair, by: usize, value: f64) {
+        self.add(row, pair.first.v + by, pair.ratio[0] * value);
+        self.add(row, pair.second.v + by, -pair.ratio[1] * value);
+    }
+}
+
+impl Network {
+    /// The derivative of the rate with respect to the state, row by row. `state` must have been evaluated in `room`
+    /// just before; `typical` is a size that each number of the state is thought to change by, `base` a buffer.
+    pub(crate) fn jacobian(
+        &self,
+        state: &mut [f64],
+        room: &mut Room<'_>,
+        typical: impl Fn(usize) -> f64,
+        matrix: &mut [f64],
+        base: &mut [f64],
+    ) {
+        let n = self.layout.integrated();
+        matrix.fill(0.0);
+        let mut tangent = Tangent {
+            state,
+            signals: room.signals.get(),
+            matrix,
+            size: n,
+        };
+        let known = self.elements.iter().all(|group| group.tangent(&mut tangent));
+        if known && self.bodies.is_empty() && self.linkages.is_empty() {
+            let first = self.layout.positions;
+            for (i, inverse_mass) in self.inverse_mass.iter().enumerate() {
+                let row = &mut matrix[(first + i) * n..(first + i + 1) * n];
+                row.iter_mut().for_each(|value| *value *= inverse_mass);
+                matrix[i * n + first + i] = 1.0;
+            }
+        } else {
+            self.difference(state, room, typical, known, matrix, base);
+        }
+        // What is driven does not follow the state.
+        for drive in &self.drives {
+            let columns = [Some(drive.coordinate.v), drive.position.then_some(drive.coordinate.q)];
+            for column in columns.into_iter().flatten() {
+                for row in matrix.chunks_exact_mut(n) {
+                    row[column] = 0.0;
+                }
+            }
+        }
+    }
+
+    /// Difference quotients, column by column. Where `known` holds the matrix has the derivatives of forces and of the
+    /// rates of element states, and only the motion of the bodies is differenced.
+    fn difference(
+        &self,
+        state: &mut [f64],
+        room: &mut Room<'_>,
+        typical: impl Fn(usize) -> f64,
+        known: bool,
+        matrix: &mut [f64],
+        base: &mut [f64],
+    ) {
+        let n = self.layout.integrated();
+        let velocities = self.layout.velocities();
+        let (rate, load) = base.split_at_mut(n);
+        rate.copy_from_slice(&room.rate[..n]);
+        load[..velocities.len()].copy_from_slice(&room.load[velocities.clone()]);
+        if !known {
+            matrix.fill(0.0);
+        }
+        for column in 0..n {
+            let before = state[column];
+            // The square root of the rounding balances rounding against curvature.
+            state[column] += 1.5e-8 * typical(column).max(1e-4 * before.abs());
+            let change = state[column] - before;
+            self.place_bodies(state, room.frames, room.linkages);
+            if known {
+                for (i, v) in velocities.clone().enumerate() {
+                    room.load[v] = load[i] + change * matrix[v * n + column];
+                }
+            } else {
+                apply_in::<false, _>(self, &self.elements, state, room, 0.0);
+            }
+            self.accelerate(state, room.frames, room.linkages, room.load, room.rate);
+            state[column] = before;
+            let rows = if known { self.layout.first_state() } else { n };
+            for row in 0..rows {
+                matrix[row * n + column] = (room.rate[row] - rate[row]) / change;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Simulation;
+    use crate::network::stage::evaluate_at;
+    use crate::scenario::Scenario;
+
+    const HEAD: &str = "[simulation]\nduration = 1\nstep = 0.01\nintegrator = \"stiff\"\n";
+
+    /// Derivatives by the laws against central differences of the whole network, at a state away from kinks.
+    fn check(text: &str, expected_known: bool) {
+        let scenario =
+            Scenario::parse(&format!("{HEAD}{text}"), "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+        let simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+        let network = &simulation.built().network;
+        let mut scratch = network.scratch();
+        let n = network.layout.integrated();
+        let mut matrix = vec![0.0; n * n];
+        let mut base = vec![0.0; 2 * n];
+        let mut start = network.initial.clone();
+        let first = network.layout.first_state();
+        for (i, value) in start[..n].iter_mut().enumerate() {
+            *value += if i < first {
+                0.02 + 0.013 * i as f64
+            } else {
+                1e-4 * (1.0 + i as f64)
+            };
+        }
+        let (trial, _, mut room) = scratch.parts();
+        trial.copy_from_slice(&start);
+        evaluate_at::<false>(network, trial, &mut room, 0.3);
+        network.jacobian(trial, &mut room, |_| 1.0, &mut matrix, &mut base);
+        let known = {
+            let mut tangent = super::Tangent {
+                state: &start,
+                signals: room.signals.get(),
+                matrix: &mut vec![0.0; n * n],
+                size: n,
+            };
+            network.elements.iter().all(|group| group.tangent(&mut tangent))
+        };
+        assert_eq!(known, expected_known, "{text}");
+        let driven: Vec<usize> = network.drives.iter().map(|drive| drive.coordinate.v).collect();
+        for column in 0..n {
+            let change = if column < first { 1e-6 } else { 1e-8 };
+            let mut rates = [vec![0.0; n], vec![0.0; n]];
+            for (rate, sign) in rates.iter_mut().zip([1.0, -1.0]) {
+                trial.copy_from_slice(&start);
+                trial[column] += sign * change;
+                evaluate_at::<false>(network, trial, &mut room, 0.3);
+                rate.copy_from_slice(&room.rate[..n]);
+            }
+            for row in 0..n {
+                let difference = (rates[0][row] - rates[1][row]) / (2.0 * change);
+                let found = matrix[row * n + column];
+                let scale = if driven.contains(&column) { 0.0 } else { difference };
+                assert!(
+                    (found - scale).abs() <= 1e-5 * scale.abs().max(1.0),
+                    "({row}, {column}): {found} {difference}\n{text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn derivatives_of_laws_are_those_of_differences() {
+        let pair = "[bodies.a]\nkind = \"mass\"\nmass = 2\nvelocity = 0.5\n[bodies.b]\nkind = \"mass\"\nmass = 3\n[bodies.d]\nkind = \"driver\"\nvelocity = \"0.2*t\"\n\
+                    [elements.s]\nkind = \"spring\"\nbetween = [\"a\", \"b\"]\nstiffness = 50\ndamping = 3\nratio = [2, 0.5]\n\
+                    [elements.u]\nkind = \"spring\"\nbetween = [\"d\", \"b\"]\nstiffness = 20\ndamping = 1\n\
+                    [elements.e]\nkind = \"stop\"\nbetween = [\"a\", \"ground\"]\nupper = -1\nnormal = { law = \"kelvin-voigt\", stiffness = 400, damping = 2 }\n\
+                    [elements.f]\nkind = \"friction\"\nbetween = [\"a\", \"b\"]\nratio = [1, 3]\nkinetic = 4\nstatic = 5\nstribeck_velocity = 0.3\nviscous = 0.7\n";
+        for law in [
+            "law = \"relaxed\"\nstiffness = 100\nbeta = 0.05\n",
+            "law = \"relaxed\"\nstiffness = 1e5\nbeta = 0.05\n",
+            "law = \"proxy\"\nstiffness = 100\ndamping = 5\n",
+            "law = \"dahl\"\nstiffness = 1000\n",
+            "law = \"lugre\"\nstiffness = 1000\ndamping = 5\n",
+            "law = \"martins-oden\"\nepsilon = 2\n",
+        ] {
+            check(&format!("{pair}{law}"), true);
+        }
+        let plane = "[bodies.a]\nkind = \"mass\"\nmass = 2\nposition = [0.3, 0.4]\nvelocity = [0.5, -0.2]\n\
+                     [elements.s]\nkind = \"spring\"\nbetween = [\"a\", \"ground\"]\nstiffness = 50\ndamping = 3\nlength = 0.1\n\
+                     [elements.f]\nkind = \"friction\"\nbetween = [\"a\", \"ground\"]\nkinetic = 4\nstiffness = 1000\n";
+        for law in ["law = \"relaxed\"\nbeta = 0.05\n", "law = \"lugre\"\ndamping = 5\n"] {
+            check(&format!("{plane}{law}"), true);
+        }
+    }
+
+    #[test]
+    fn what_has_no_derivatives_is_differenced() {
+        let arm = "[bodies.arm]\nkind = \"linkage\"\nlinks = [\n\
+                   { name = \"upper\", parent = \"ground\", joint = \"shoulder\", type = \"revolute\", axis = [0, 0, 1], origin = [0, 0, 0], mass = 0.5, com = [0.15, 0, 0], inertia = [0, 0.00375, 0.00375], velocity = 1 },\n\
+                   { name = \"lower\", parent = \"upper\", joint = \"elbow\", type = \"revolute\", axis = [0, 0, 1], origin = [0.3, 0, 0], mass = 0.5, com = [0.15, 0, 0], inertia = [0, 0.00375, 0.00375] }]\n\
+                   [elements.f]\nkind = \"friction\"\non = \"arm.elbow\"\nlaw = \"proxy\"\nkinetic = 5\nstiffness = 50\ndamping = 1\n";
+        check(arm, true);
+        // A limit that follows the force of a spring.
+        let clamped = "[bodies.a]\nkind = \"mass\"\nmass = 2\nvelocity = 0.5\n[bodies.b]\nkind = \"mass\"\nmass = 3\nposition = -1\n\
+                       [elements.s]\nkind = \"spring\"\nbetween = [\"b\", \"ground\"]\nstiffness = 50\n\
+                       [elements.f]\nkind = \"friction\"\nbetween = [\"a\", \"ground\"]\nlaw = \"relaxed\"\nmu = 0.3\nnormal_force = { element = \"s\" }\nstiffness = 1e4\nbeta = 0.05\n";
+        check(clamped, false);
+        let ball = "gravity = [0, 0, -9.8]\n[bodies.ball]\nkind = \"rigid-body\"\nshape = { sphere = 0.05 }\nmass = 0.5\nposition = [0, 0, -0.1]\n\
+                    [elements.floor]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\nsurface = { plane = { normal = [0, 0, 1], offset = 0 } }\n\
+                    normal = { law = \"kelvin-voigt\", stiffness = 100, damping = 2 }\nfriction = { law = \"relaxed\", mu = 10, stiffness = 100, beta = 0.05 }\n";
+        check(ball, false);
+    }
+}
