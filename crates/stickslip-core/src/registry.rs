@@ -343,7 +343,7 @@ pub const LAWS: &[Law] = &[
                 meaning: "how the last two are solved: \"safeguarded\", or \"as-published\", which can fail",
             },
         ],
-        integrators: ODE,
+        integrators: &["stiff", "adaptive", "rk4", "euler", "implicit-euler"],
         states: 4,
         state_name: Some("e mu R"),
         needs_stribeck: false,
