@@ -48,6 +48,31 @@ fn example_2_as_equations() {
     }
 }
 
+/// The methods with error control, against the same reference: within a few hundred times their tolerance.
+#[test]
+fn example_2_with_error_control() {
+    for method in ["adaptive", "stiff"] {
+        let sets = [
+            "simulation.step=1 ms",
+            "simulation.duration=1",
+            "simulation.relative_tolerance=1e-9",
+            "simulation.absolute_tolerance=1e-12",
+            &format!("simulation.integrator={method}"),
+        ];
+        let mut simulation = simulation("fig001-conveyor-equations.toml", &sets);
+        simulation.advance(1000).unwrap();
+        let expected = [
+            -0.000330938230564,
+            0.0026066905816,
+            -0.000468300825799,
+            -0.00104186025449,
+        ];
+        for (i, position) in expected.into_iter().enumerate() {
+            close(&format!("{method}, {i}"), simulation.state().values[i], position, 2e-8);
+        }
+    }
+}
+
 /// "RK4 literal" and its drift, at the step of the table.
 #[test]
 fn figure_3_as_equations() {

@@ -234,6 +234,22 @@ fn written(inclusion: &Inclusion, friction: usize) -> String {
     }
 }
 
+/// The sign between a rate and its right side as written: `element` if sgn or dio appears in it.
+fn relation<'a>(inclusion: &Inclusion, root: Id, element: &'a str) -> &'a str {
+    let mut left = vec![root];
+    let mut seen = std::collections::HashSet::new();
+    while let Some(id) = left.pop() {
+        let op = inclusion.graph.op(id);
+        if matches!(op, Op::Dio(_) | Op::Sgn(..)) {
+            return element;
+        }
+        if seen.insert(id) {
+            left.extend(op.operands().iter());
+        }
+    }
+    "="
+}
+
 /// Makes the locals of a program in the order in which they are needed.
 struct Maker<'a> {
     inclusion: &'a Inclusion,
@@ -325,7 +341,10 @@ impl<'a> Maker<'a> {
                     self.share(formula, None);
                     Value::Expression(self.printer.text(formula))
                 }
-                (Profile::Expression(_), None) => Value::Expression(self.printer.number(f64::NAN)),
+                // Inputs are read from a file, which knows no profile that is the slope of another.
+                (Profile::Expression(_), None) | (Profile::Slope(_), _) => {
+                    Value::Expression(self.printer.number(f64::NAN))
+                }
             };
             self.push(name, value, String::new());
         }
