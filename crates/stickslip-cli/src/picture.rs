@@ -84,7 +84,7 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
                 }
                 false
             }
-            BodySpec::Mass(_) | BodySpec::RigidBody(_) => false,
+            BodySpec::Mass(_) | BodySpec::RigidBody(_) | BodySpec::Own(_) => false,
         };
         let quantity = Quantity::of_motion(part, turns)?;
         let axis = suffix.or(part.strip_prefix('w'));

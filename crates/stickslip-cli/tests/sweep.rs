@@ -108,6 +108,7 @@ fn until(folder: &Folder, arguments: &[&str], rows: usize) -> std::process::Chil
         std::thread::sleep(Duration::from_millis(5));
     }
     let _ = child.kill();
+    let _ = child.wait();
     panic!("{rows} rows were never written");
 }
 

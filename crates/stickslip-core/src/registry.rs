@@ -61,7 +61,8 @@ pub struct Law {
     pub integrators: &'static [&'static str],
     /// Vector states it keeps (friction) or scalar states (contact).
     pub states: usize,
-    /// What its first state is called in a trace, if it has one that is shown.
+    /// What its states are called in a trace, if they are shown, with spaces between. The first is a vector, the others are
+    /// numbers, each in the place of a vector; `R` is not a state but what [`crate::friction::Bristle::carried`] gives.
     pub state_name: Option<&'static str>,
     /// Whether a static limit above the kinetic one needs a Stribeck velocity: laws without stick memory.
     pub needs_stribeck: bool,
@@ -294,6 +295,88 @@ pub const LAWS: &[Law] = &[
             bounded: false,
             // Where the curve falls or the load drops the bristle unloads while sliding on, and B·ė pushes.
             passive: false,
+            odd: true,
+            isotropic: true,
+        },
+    },
+    Law {
+        name: "subloading",
+        family: Family::Friction,
+        summary: "elastoplastic friction that falls with slip from static to kinetic and heals with time; stick-slip studies",
+        equation: "f = alpha u,  u' = v - t s,  |f| = R mu F,  R' = U(R) s,  \
+                   mu' = eta (1 - mu/mu_s)^n - kappa (mu/mu_k - 1)^m s  (f resisting along t, s >= 0 the plastic slip rate)",
+        source: "seeds 002 and 003",
+        parameters: &[
+            Parameter {
+                name: "tangential_stiffness",
+                unit: "N/m",
+                default: None,
+                meaning: "stiffness alpha of the contact",
+            },
+            Parameter {
+                name: "kappa",
+                unit: "1/m",
+                default: None,
+                meaning: "how fast plastic slip lowers the friction coefficient",
+            },
+            Parameter {
+                name: "kappa_exponent",
+                unit: "",
+                default: Some("1"),
+                meaning: "exponent m of that fall",
+            },
+            Parameter {
+                name: "eta",
+                unit: "1/s",
+                default: None,
+                meaning: "how fast time raises the friction coefficient",
+            },
+            Parameter {
+                name: "eta_exponent",
+                unit: "",
+                default: Some("1"),
+                meaning: "exponent n of that rise",
+            },
+            Parameter {
+                name: "r",
+                unit: "1/m",
+                default: None,
+                meaning: "how fast the contact yields: R approaches 1 over a slip of some 1/r",
+            },
+            Parameter {
+                name: "evolution",
+                unit: "",
+                default: Some("log"),
+                meaning: "\"log\" is U = -r ln R (seed 003), \"ratio\" is U = r (1 - R)/R (seed 002)",
+            },
+            Parameter {
+                name: "contact_time",
+                unit: "s",
+                default: Some("0"),
+                meaning: "the force includes contact_time times the rate of the elastic force: damps the contact's vibration",
+            },
+            Parameter {
+                name: "update",
+                unit: "",
+                default: Some("exact-flow"),
+                meaning: "rule of an implicit step: \"exact-flow\", \"trapezoidal\" or \"backward\" (seed 002)",
+            },
+            Parameter {
+                name: "newton",
+                unit: "",
+                default: Some("safeguarded"),
+                meaning: "how the last two are solved: \"safeguarded\", or \"as-published\", which can fail",
+            },
+        ],
+        integrators: &["stiff", "adaptive", "rk4", "euler", "implicit-euler"],
+        states: 4,
+        state_name: Some("e mu R"),
+        needs_stribeck: false,
+        properties: Properties {
+            holds_exactly: false,
+            holds_elastically: false,
+            bounded: true,
+            passive: true,
             odd: true,
             isotropic: true,
         },

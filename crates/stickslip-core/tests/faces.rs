@@ -16,6 +16,7 @@ use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
 use stickslip_core::friction::proxy::Proxy;
 use stickslip_core::friction::quinn::Quinn;
+use stickslip_core::friction::subloading::{Evolution, Subloading, Update};
 use stickslip_core::friction::{Bristle, Resolved, Slip, implicit};
 use stickslip_core::registry::LAWS;
 use stickslip_core::scalar::{Dual, F64x8, Lanes, Real};
@@ -33,6 +34,16 @@ const FACES: &[(&str, &[Face])] = &[
     ),
     ("dahl", &[Face::Dahl(false), Face::Dahl(true)]),
     ("lugre", &[Face::Lugre(false), Face::Lugre(true)]),
+    (
+        "subloading",
+        &[
+            Face::Subloading(false, Evolution::Log, Update::ExactFlow),
+            Face::Subloading(true, Evolution::Log, Update::ExactFlow),
+            Face::Subloading(true, Evolution::Ratio, Update::ExactFlow),
+            Face::Subloading(true, Evolution::Log, Update::Trapezoidal),
+            Face::Subloading(true, Evolution::Ratio, Update::Backward),
+        ],
+    ),
     ("kelvin-voigt", &[Face::KelvinVoigt]),
     ("hunt-crossley", &[Face::HuntCrossley]),
     ("rigid", &[Face::Rigid]),
@@ -51,6 +62,7 @@ enum Face {
     Relaxed(bool),
     Dahl(bool),
     Lugre(bool),
+    Subloading(bool, Evolution, Update),
     KelvinVoigt,
     RelaxedContact,
     ProxyContact,
@@ -189,13 +201,24 @@ fn evaluate<R: Real, const N: usize>(face: Face, shape: Shape, x: [R; COUNT]) ->
         slip: &Slip<R, N>,
         x: &Input<R>,
     ) -> Vec<R> {
-        let mut change = [R::zero(); 3];
+        keeping(law, advance, curve, slip, &x.state, x.step)
+    }
+    /// Force, states or rates, stored energy of a law in a given state.
+    fn keeping<R: Real, L: Bristle<R>, const N: usize>(
+        law: L,
+        advance: bool,
+        curve: &AnyCurve<R>,
+        slip: &Slip<R, N>,
+        state: &[R],
+        step: R,
+    ) -> Vec<R> {
+        let mut change = [R::zero(); 12];
         let force = if advance {
-            law.advance(curve, slip, &x.state, x.step, &mut change)
+            law.advance(curve, slip, state, step, &mut change)
         } else {
-            law.respond(curve, slip, &x.state, x.step, &mut change)
+            law.respond(curve, slip, state, step, &mut change)
         };
-        [&force[..], &change[..N], &[law.stored::<N>(&x.state)]].concat()
+        [&force[..], &change[..N.max(L::STATES * N)], &[law.stored::<N>(state)]].concat()
     }
     fn normal<R: Real>(law: impl Normal<R>, x: &Input<R>) -> Vec<R> {
         let mut rate = [R::zero()];
@@ -220,6 +243,25 @@ fn evaluate<R: Real, const N: usize>(face: Face, shape: Shape, x: [R; COUNT]) ->
         Face::Relaxed(advance) => bristle(Proxy::<R, false> { stiffness, damping }, advance, curve, &slip, x),
         Face::Dahl(advance) => bristle(Dahl { stiffness }, advance, curve, &slip, x),
         Face::Lugre(advance) => bristle(Lugre { stiffness, damping }, advance, curve, &slip, x),
+        Face::Subloading(advance, evolution, update) => {
+            let law = Subloading {
+                mu_kinetic: x.stribeck,
+                mu_static: x.stribeck + x.extra,
+                stiffness,
+                kappa: x.kinetic,
+                eta: x.viscous,
+                r: damping,
+                evolution,
+                update,
+                ..Subloading::plain(1.0, 1.0, 1.0, 1.0, 1.0, 1.0).lift()
+            };
+            let mut state = [R::zero(); 12];
+            state[..N].copy_from_slice(&x.state[..N]);
+            state[N] = x.stribeck + x.extra * R::lit(0.7);
+            state[2 * N] = R::lit(0.6);
+            state[3 * N] = x.viscous * R::lit(0.1);
+            keeping(law, advance, curve, &slip, &state, x.step)
+        }
         Face::KelvinVoigt => normal(KelvinVoigt { stiffness, damping }, x),
         // α is a half of β here: the law needs 0 < α ≤ β.
         Face::RelaxedContact => normal(
@@ -410,6 +452,10 @@ fn dual_numbers_carry_the_derivative() {
         everywhere(|face, shape, axes| {
             if face == Face::Rigid && x[0] >= x[3] {
                 return Ok(()); // Open: again a limit of 0.
+            }
+            let along: f64 = x[..axes].iter().zip(&x[6..]).map(|(v, e)| v * e).sum();
+            if matches!(face, Face::Subloading(..)) && along == 0.0 {
+                return Ok(()); // Plastic slip begins on one side of it: a kink, and it may be a weak one.
             }
             for variable in 0..VARIABLES {
                 let dual = std::array::from_fn(|i| Dual {

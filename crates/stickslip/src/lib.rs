@@ -30,7 +30,7 @@
 //! | step it, read motion and forces, set actuators | [`Simulation`] |
 //! | run it to its end with a trace and a report | [`run::run`] |
 //! | run it many times with other values | [`sweep::Sweep`] |
-//! | write a law of your own | [`model::Model::own_friction`] |
+//! | write a law or a body of your own | [`model::Model::own_friction`], [`model::Model::own_body`] |
 //! | know what was chosen and what to expect | [`advice::advise`] |
 //! | see the laws and what they promise | [`core::registry`] |
 

@@ -14,6 +14,7 @@ enum Source {
     Mode(usize),
     Normal(usize),
     Gap(usize),
+    Carried(usize),
 }
 
 /// The columns of a run's trace.
@@ -105,6 +106,13 @@ impl Columns {
                     }
                 }
             }
+            Place::Own(own) => {
+                let placed = &network.own_bodies[own];
+                for (i, coordinate) in placed.body.coordinates().iter().enumerate() {
+                    self.push(format!("{name}.{coordinate}.position"), Source::State(placed.q + i));
+                    self.push(format!("{name}.{coordinate}.velocity"), Source::State(placed.v + i));
+                }
+            }
         }
     }
 
@@ -173,8 +181,16 @@ impl Columns {
             return;
         };
         let (first, _) = simulation.built().states[index];
-        for (i, axis) in suffixes(axes).iter().enumerate() {
-            self.push(format!("{name}.{state}{axis}"), Source::State(first + i));
+        for (place, state) in state.split(' ').enumerate() {
+            match (place, state) {
+                (0, _) => {
+                    for (i, axis) in suffixes(axes).iter().enumerate() {
+                        self.push(format!("{name}.{state}{axis}"), Source::State(first + i));
+                    }
+                }
+                (_, "R") => self.push(format!("{name}.R"), Source::Carried(index)),
+                _ => self.push(format!("{name}.{state}"), Source::State(first + place * axes)),
+            }
         }
     }
 
@@ -228,5 +244,6 @@ fn value(simulation: &Simulation, source: Source) -> f64 {
         Source::Mode(element) => f64::from(seen[element].mode as u8),
         Source::Normal(element) => seen[element].normal,
         Source::Gap(element) => seen[element].gap,
+        Source::Carried(element) => seen[element].carried,
     }
 }

@@ -176,7 +176,7 @@ fn networks_agree_with_scipy() {
         let mut block = common::finish(written(PULLED_BLOCK, &sets), 1);
         let mut ball = common::finish(written(BALL, &sets), 1);
         let mut seen = 0;
-        for line in table.lines().skip(1) {
+        for line in table.lines().skip(1).filter(|line| !line.starts_with("robertson")) {
             let cells: Vec<&str> = line.split(',').collect();
             let (t, value): (f64, f64) = (cells[1].parse().unwrap(), cells[3].parse().unwrap());
             let (run, column, height) = match (cells[0], cells[2]) {
@@ -201,6 +201,70 @@ fn networks_agree_with_scipy() {
         }
         assert_eq!(seen, 18);
     }
+}
+
+/// Seed 001, Fig. 5: a mass of 1 kg falls from 0.1 m on a relaxed contact; tight values of its height at 0.3 s for four
+/// alpha/beta (science notes).
+#[test]
+fn seed_001_figure_5_to_its_tight_values() {
+    for (integrator, tolerance, accepted) in [("adaptive", 1e-11, 1e-9), ("stiff", 1e-9, 1e-7)] {
+        for (ratio, height) in [
+            (1.0, 0.0983179070544),
+            (0.7, 0.0629032807127),
+            (0.5, 0.0336021044331),
+            (0.1, -0.000669937020324),
+        ] {
+            let text = format!(
+                "[simulation]\nduration = 0.3\nstep = 0.01\nintegrator = \"{integrator}\"\nrelative_tolerance = {tolerance:e}\n\
+                 gravity = [0, 0, -9.8]\n[bodies.ball]\nkind = \"mass\"\nmass = 1\naxis = [0, 0, 1]\nposition = 0.1\n\
+                 [elements.floor]\nkind = \"stop\"\nbetween = [\"ball\", \"ground\"]\nlower = 0\n\
+                 normal = {{ law = \"relaxed\", stiffness = 1e4, beta = 0.01, alpha = {} }}\n",
+                0.01 * ratio
+            );
+            let mut simulation = written(&text, &[]);
+            simulation.advance(30).unwrap();
+            let ball = simulation.body("ball").unwrap();
+            close(
+                &format!("{integrator} {ratio}"),
+                simulation.position(ball)[0],
+                height,
+                accepted,
+            );
+        }
+    }
+}
+
+/// An inclusion is a network without bodies: the same figure, from its equations.
+#[test]
+fn seed_001_figure_3_from_its_equations() {
+    for (integrator, tolerance) in [("adaptive", "1e-9"), ("stiff", "1e-8")] {
+        let sets = [
+            format!("simulation.integrator={integrator}"),
+            format!("simulation.relative_tolerance={tolerance}"),
+            "simulation.step=0.01".to_string(),
+        ];
+        let run = common::run("fig001-3-equations.toml", &sets.each_ref().map(String::as_str));
+        for (t, expected) in RELAXED_TIGHT {
+            close(&format!("{integrator} at {t} s"), run.at("p", t as f64), expected, 1e-9);
+        }
+    }
+}
+
+/// Robertson's reaction, the classic of stiff problems, against SciPy: rates from 0.04 to 3e7 per second.
+#[test]
+fn robertson_reaction() {
+    let text = "[simulation]\nduration = 400\nstep = 0.4\nintegrator = \"stiff\"\nmax_step = 100\nrelative_tolerance = 1e-7\n\
+                [inclusion]\nstates = { a = 1, b = 0, c = 0 }\n\
+                equations = { a = \"-0.04*a + 1e4*b*c\", b = \"0.04*a - 1e4*b*c - 3e7*b*b\", c = \"3e7*b*b\" }\n";
+    let run = common::finish(written(text, &[]), 1);
+    let table = include_str!("reference/scipy_chosen_steps.csv");
+    for line in table.lines().filter(|line| line.starts_with("robertson")) {
+        let cells: Vec<&str> = line.split(',').collect();
+        let (t, value): (f64, f64) = (cells[1].parse().unwrap(), cells[3].parse().unwrap());
+        close(line, run.at(cells[2], t), value, 3e-6 * value);
+    }
+    let solver = run.report.solver.unwrap();
+    assert!(solver.steps < 5000 && solver.jacobians < 100, "{solver:?}");
 }
 
 /// x(t) of x″ = −w2·x − 2·d·x′ with d < w, from (x0, v0).
@@ -301,21 +365,26 @@ fn thousands_of_transitions_do_not_stall() {
     }
 }
 
-/// Jumps that no comparison of t with a constant gives away.
+/// Jumps that no comparison of t with a constant gives away. A step across a jump may be wrong by a few times what its estimate
+/// says (stiff: weights of 0.35 in the step and 0.14 in the estimate, 2.6 times; adaptive is made as careful).
 #[test]
 fn unknown_jumps_of_a_force_are_crossed() {
-    for (integrator, accepted) in [("adaptive", 1e-6), ("stiff", 1e-5)] {
+    for integrator in METHODS {
         let text = format!(
             "[simulation]\nduration = 8\nstep = 0.5\nintegrator = \"{integrator}\"\n\
              [bodies.block]\nkind = \"mass\"\nmass = 2\nforce = \"sign(sin(pi*t))\"\n"
         );
         let mut simulation = written(&text, &[]);
         let block = simulation.body("block").unwrap();
-        // ±1/2 m/s² in turn: 1/4 m in the first second, 1/2 m after each pair of seconds.
+        // The velocity swings between 0 and 1/2 m/s, so its tolerance is 5e-7 m/s.
+        let each = 2.6 * 5e-7;
         for k in 1..=4 {
             simulation.advance(4).unwrap();
-            close(integrator, simulation.position(block)[0], 0.5 * f64::from(k), accepted);
-            close(integrator, simulation.velocity(block)[0], 0.0, accepted);
+            // ±1/2 m/s² in turn: 1/4 m in the first second, 1/2 m after each pair of seconds.
+            let jumps = f64::from(2 * k);
+            close(integrator, simulation.velocity(block)[0], 0.0, each * jumps);
+            let moved = each * 0.5 * jumps * (jumps + 1.0);
+            close(integrator, simulation.position(block)[0], 0.5 * f64::from(k), moved);
         }
         let statistics = simulation.statistics();
         assert!(statistics.steps + statistics.rejected < 1000, "{statistics:?}");

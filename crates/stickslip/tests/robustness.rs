@@ -124,9 +124,14 @@ fn every_registered_parameter_is_a_scenario_key() {
             .collect();
         for integrator in law.integrators {
             let body = "[bodies.ball]\nkind = \"mass\"\nmass = 1\nposition = [0, 0, 0]\n";
+            let strength = if law.name == "subloading" {
+                "mu = 0.5\nnormal_force = 2"
+            } else {
+                "kinetic = 1"
+            };
             let element = match law.family {
                 Family::Friction => format!(
-                    "[elements.e]\nkind = \"friction\"\nbetween = [\"ball\", \"ground\"]\nlaw = \"{}\"\nkinetic = 1\n{}\n",
+                    "[elements.e]\nkind = \"friction\"\nbetween = [\"ball\", \"ground\"]\nlaw = \"{}\"\n{strength}\n{}\n",
                     law.name,
                     parameters.join("\n")
                 ),

@@ -19,7 +19,13 @@ fn every_scenario_runs_to_its_end() {
         assert!(text.starts_with("# "), "{name} does not say what it shows");
         let mut simulation = simulation(name, &[]);
         assert!(!simulation.scenario().title.is_empty(), "{name} has no title");
-        assert!(simulation.built().warnings.is_empty(), "{name} has warnings");
+        // The parameters of seed 003, section 4.2, are at the margin of uniqueness, and that is to be said.
+        let margin = name == "fig003-5.toml";
+        assert_eq!(
+            simulation.built().warnings.len(),
+            usize::from(margin),
+            "{name} has warnings"
+        );
         // The first tenth is enough to see that it is well posed; the tests of the figures run them whole.
         let steps = simulation.built().steps / 10;
         simulation

@@ -92,28 +92,32 @@ pub fn slide_hold_slide(rig: &Rig<'_>) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
+/// A motion to and fro: stiffness at its start, area of its last cycle, and that cycle as displacement and friction.
+struct Loop {
+    stiffness: f64,
+    area: f64,
+    curve: Vec<(f64, f64)>,
+}
+
+fn to_and_fro(rig: &Rig<'_>, amplitude: f64) -> Result<Loop, Failure> {
+    let motion = format!("position = \"{amplitude:?}*sin(0.1*pi*t)\"");
+    let rows = rubbed(rig, 60.0, 2e-3, &motion, Curve::Coulomb)?.rows;
+    // At a tenth of the reach, so slowly that damping does not show; the force of a row belongs to the step that ended there.
+    let first = rows.iter().find(|row| row[1] >= 0.1 * amplitude);
+    let stiffness = first.map_or(f64::NAN, |row| row[3] / row[1]);
+    let curve: Vec<(f64, f64)> = between(&rows, 40.0, 60.0).map(|row| (row[1], row[3])).collect();
+    let slice = |pair: &[(f64, f64)]| 0.5 * (pair[0].1 + pair[1].1) * (pair[1].0 - pair[0].0);
+    let area = curve.windows(2).map(slice).sum();
+    Ok(Loop { stiffness, area, curve })
+}
+
 pub fn presliding(rig: &Rig<'_>) -> Result<Findings, Failure> {
+    let (small, large) = (to_and_fro(rig, 2e-5)?, to_and_fro(rig, 4e-4)?);
     let mut findings = Findings::default();
-    let reach = |amplitude: f64| -> Result<(f64, f64, Vec<(f64, f64)>), Failure> {
-        let motion = format!("position = \"{amplitude:?}*sin(0.1*pi*t)\"");
-        let record = rubbed(rig, 60.0, 2e-3, &motion, Curve::Coulomb)?;
-        let rows = &record.rows;
-        // At a tenth of the reach, so slowly that damping does not show; the force of a row belongs to the step that ended there.
-        let first = rows.iter().find(|row| row[1] >= 0.1 * amplitude);
-        let stiffness = first.map_or(f64::NAN, |row| row[3] / row[1]);
-        let cycle: Vec<&Vec<f64>> = between(rows, 40.0, 60.0).collect();
-        let area = cycle
-            .windows(2)
-            .map(|pair| 0.5 * (pair[0][3] + pair[1][3]) * (pair[1][1] - pair[0][1]))
-            .sum();
-        Ok((stiffness, area, cycle.iter().map(|row| (row[1], row[3])).collect()))
-    };
-    let (stiffness, small, _) = reach(2e-5)?;
-    let (_, large, curve) = reach(4e-4)?;
-    findings.add("stiffness_at_rest", "N/m", stiffness);
-    findings.add("loop_20_um", "J", small);
-    findings.add("loop_400_um", "J", large);
-    findings.curve = curve;
+    findings.add("stiffness_at_rest", "N/m", small.stiffness);
+    findings.add("loop_20_um", "J", small.area);
+    findings.add("loop_400_um", "J", large.area);
+    findings.curve = large.curve;
     Ok(findings)
 }
 
@@ -176,13 +180,14 @@ pub fn stick_slip(rig: &Rig<'_>) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// The steady curve of a friction at a speed.
+/// The steady curve of a friction at a speed; laws that are written with coefficients have one of their own.
 fn steady(curve: &CurveSpec, speed: f64) -> Option<f64> {
-    let (kinetic, still) = match curve.limit {
-        LimitSpec::Force { kinetic, static_ } => (kinetic, static_),
-        // The rig presses with 100 N.
-        LimitSpec::Coefficient { kinetic, static_ } => (100.0 * kinetic, 100.0 * static_),
-        LimitSpec::Table { .. } => return None,
+    let LimitSpec::Force {
+        kinetic,
+        static_: still,
+    } = curve.limit
+    else {
+        return None;
     };
     let fall = curve.stribeck_velocity.map_or(0.0, |scale| {
         (still - kinetic) * libm::exp(-libm::pow(speed / scale, curve.stribeck_exponent))

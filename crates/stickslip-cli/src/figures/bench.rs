@@ -36,6 +36,7 @@ const SCENARIOS: &[(&str, &str)] = scenarios![
     "fig001-force",
     "fig001-example1-drop",
     "fig001-example1-push",
+    "fig001-conveyor-equations",
     "fig001-example2",
     "fig004-1-drop",
     "fig004-1-rest",

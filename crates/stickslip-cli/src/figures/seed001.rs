@@ -369,6 +369,14 @@ pub fn example_2(bench: &mut Bench) -> Result<Drawn, String> {
         excess = excess.max(largest(rows.map(|(f, n)| f.abs() - mu * n)));
     }
     found.note("excess", excess);
+    let equations = bench.run("fig001-conveyor-equations")?;
+    let mut apart = 0.0f64;
+    for ((body, _), state) in BLOCKS.into_iter().zip(["p1x", "p1y", "p2x", "p2y"]) {
+        let rows = run.column(&format!("{body}.position"))?.iter();
+        let rows = rows.zip(equations.column(state)?);
+        apart = apart.max(largest(rows.map(|(network, equation)| (network - equation).abs())));
+    }
+    found.note("apart", apart);
     Ok(drawn)
 }
 

@@ -50,6 +50,20 @@ pub trait Bristle<R: Real>: Copy {
         rate: &mut [R],
     ) -> [R; N];
 
+    /// As [`Bristle::respond`], where it is known how fast the load changes. Few laws ask for it.
+    #[inline(always)]
+    fn respond_to_changing_load<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        _load_rate: R,
+        state: &[R],
+        tau: R,
+        rate: &mut [R],
+    ) -> [R; N] {
+        self.respond(curve, slip, state, tau, rate)
+    }
+
     /// Force at the end of a step in which the slip velocity is constant, by the backward Euler rule of the law's
     /// equations; writes the states at the end of the step.
     fn advance<C: Curve<R>, const N: usize>(
@@ -63,6 +77,11 @@ pub trait Bristle<R: Real>: Copy {
 
     /// Elastic energy held by the states.
     fn stored<const N: usize>(&self, state: &[R]) -> R;
+
+    /// Share of the sliding limit that the states carry, for laws that show it in a trace.
+    fn carried<const N: usize>(&self, _state: &[R], _load: R) -> R {
+        R::zero()
+    }
 
     /// Whether the law sticks, in the sense of the trace column `mode`.
     fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask;

@@ -9,6 +9,7 @@ use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
 use stickslip_core::friction::proxy::Proxy;
 use stickslip_core::friction::quinn::Quinn;
+use stickslip_core::friction::subloading::Subloading;
 use stickslip_core::friction::{Bristle, Slip};
 use stickslip_core::scalar::vector::{add, dot, norm, scale};
 
@@ -23,15 +24,21 @@ pub enum Rule {
     Relaxed(Proxy<f64, false>),
     Dahl(Dahl<f64>),
     Lugre(Lugre<f64>),
+    Subloading(Subloading<f64>),
 }
 
 impl Rule {
     /// The law with this name in the registry. `width` is ε in units of T·F/M, the change of velocity that friction
     /// makes in a step; stiffness and damping are the defaults of the registry, K = M·(0.5/T)² and B = √(K·M). Dahl and
-    /// LuGre are softer: with rk4 they need T·|v|·K/F < 2.78, which the default breaks at 11 T·F/M.
+    /// LuGre are softer: with rk4 they need T·|v|·K/F < 2.78, which the default breaks at 11 T·F/M. Subloading friction,
+    /// as soft, yields over F/2K, falls from F to half of it over a few times that, and heals within a hundred steps.
     pub fn named(name: &str, mass: f64, step: f64, limit: f64, width: f64) -> Option<Rule> {
         let epsilon = width * step * limit / mass;
-        let angle = if matches!(name, "dahl" | "lugre") { 0.05 } else { 0.5 };
+        let angle = if matches!(name, "dahl" | "lugre" | "subloading") {
+            0.05
+        } else {
+            0.5
+        };
         let stiffness = mass * (angle / step) * (angle / step);
         let damping = (stiffness * mass).sqrt();
         Some(match name {
@@ -43,6 +50,14 @@ impl Rule {
             "relaxed" => Rule::Relaxed(Proxy { stiffness, damping }),
             "dahl" => Rule::Dahl(Dahl { stiffness }),
             "lugre" => Rule::Lugre(Lugre { stiffness, damping }),
+            "subloading" => Rule::Subloading(Subloading::plain(
+                limit,
+                0.5 * limit,
+                stiffness,
+                0.2 * stiffness,
+                0.01 * limit / step,
+                2.0 * stiffness / limit,
+            )),
             _ => return None,
         })
     }
@@ -70,6 +85,8 @@ pub struct Block<const N: usize> {
     pub position: [f64; N],
     pub velocity: [f64; N],
     pub bristle: [f64; N],
+    /// States after the first vector; subloading friction has its coefficient first.
+    pub others: [f64; 9],
     pub stuck: bool,
 }
 
@@ -84,6 +101,10 @@ impl<const N: usize> Block<N> {
             position: [0.0; N],
             velocity,
             bristle: [0.0; N],
+            others: match rule {
+                Rule::Subloading(law) => [law.mu_static, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
+                _ => [0.0; 9],
+            },
             // Seed 000, eq 19: STICK if v₀ = 0, else SLIP (science page, errors of seed 000, 9).
             stuck: velocity == [0.0; N],
         }
@@ -109,6 +130,7 @@ impl<const N: usize> Block<N> {
             Rule::Relaxed(law) => law.stored::<N>(&self.bristle),
             Rule::Dahl(law) => law.stored::<N>(&self.bristle),
             Rule::Lugre(law) => law.stored::<N>(&self.bristle),
+            Rule::Subloading(law) => law.stored::<N>(&self.bristle),
             Rule::Implicit | Rule::Karnopp(_) | Rule::Quinn(_) | Rule::MartinsOden(_) => 0.0,
         }
     }
@@ -127,6 +149,7 @@ impl<const N: usize> Block<N> {
             Rule::Relaxed(law) => self.rk4(law, applied),
             Rule::Dahl(law) => self.rk4(law, applied),
             Rule::Lugre(law) => self.rk4(law, applied),
+            Rule::Subloading(law) => self.rk4(law, applied),
         }
     }
 
@@ -157,15 +180,15 @@ impl<const N: usize> Block<N> {
     }
 
     /// The staged Runge-Kutta step (seed 004, eq 21).
-    fn rk4(&mut self, law: impl Bristle<f64>, applied: [f64; N]) -> Did<N> {
+    fn rk4<L: Bristle<f64>>(&mut self, law: L, applied: [f64; N]) -> Did<N> {
         let start = *self;
         let mut did = Did {
             force: [0.0; N],
             work: 0.0,
             peak: 0.0,
         };
-        let (mut sum_x, mut sum_v, mut sum_e) = ([0.0; N], [0.0; N], [0.0; N]);
-        let mut rates = ([0.0; N], [0.0; N], [0.0; N]);
+        let (mut sum_x, mut sum_v, mut sum_e, mut sum_o) = ([0.0; N], [0.0; N], [0.0; N], [0.0; 9]);
+        let mut rates = ([0.0; N], [0.0; N], [0.0; N], [0.0; 9]);
         for (node, tau, weight) in [
             (0.0, 0.5, 1.0 / 6.0),
             (0.5, 0.5, 1.0 / 3.0),
@@ -177,14 +200,25 @@ impl<const N: usize> Block<N> {
                 position: add(start.position, scale(rates.0, h)),
                 velocity: add(start.velocity, scale(rates.1, h)),
                 bristle: add(start.bristle, scale(rates.2, h)),
+                others: add(start.others, scale(rates.3, h)),
                 ..start
             };
-            let mut rate = [0.0; N];
-            let force = law.respond(&stage.curve, &stage.slip(), &stage.bristle, tau * self.step, &mut rate);
-            rates = (stage.velocity, scale(add(applied, force), 1.0 / self.mass), rate);
+            let count = L::STATES * N;
+            let (mut state, mut rate) = ([0.0; 12], [0.0; 12]);
+            state[..N].copy_from_slice(&stage.bristle);
+            state[N..N + 9].copy_from_slice(&stage.others);
+            let tau = tau * self.step;
+            let force = law.respond(&stage.curve, &stage.slip(), &state[..count], tau, &mut rate[..count]);
+            rates = (
+                stage.velocity,
+                scale(add(applied, force), 1.0 / self.mass),
+                std::array::from_fn(|i| rate[i]),
+                std::array::from_fn(|i| rate[N + i]),
+            );
             sum_x = add(sum_x, scale(rates.0, weight));
             sum_v = add(sum_v, scale(rates.1, weight));
             sum_e = add(sum_e, scale(rates.2, weight));
+            sum_o = add(sum_o, scale(rates.3, weight));
             did.force = add(did.force, scale(force, weight));
             did.work -= self.step * weight * dot(force, stage.velocity);
             did.peak = did.peak.max(stage.peak(force, stage.velocity));
@@ -192,6 +226,7 @@ impl<const N: usize> Block<N> {
         self.position = add(start.position, scale(sum_x, self.step));
         self.velocity = add(start.velocity, scale(sum_v, self.step));
         self.bristle = add(start.bristle, scale(sum_e, self.step));
+        self.others = add(start.others, scale(sum_o, self.step));
         did
     }
 }

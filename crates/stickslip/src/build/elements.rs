@@ -30,6 +30,7 @@ use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
 use stickslip_core::friction::proxy::Proxy;
 use stickslip_core::friction::quinn::Quinn;
+use stickslip_core::friction::subloading::Subloading;
 use stickslip_core::registry::{self, Family};
 
 /// Frictions of one law for one, two and three axes.
@@ -72,6 +73,7 @@ pub(super) struct Groups {
     relaxed: ByAxes<Proxy<f64, false>>,
     dahl: ByAxes<Dahl<f64>>,
     lugre: ByAxes<Lugre<f64>>,
+    subloading: ByAxes<Subloading<f64>>,
     own: Vec<Own>,
     pub(super) inclusion: Option<InclusionGroup>,
     resolve: bool,
@@ -116,9 +118,9 @@ impl Groups {
             put!(frictions, groups.implicit.0, Frictions::<_, 1>);
             put!(frictions, groups.implicit.1, Frictions::<_, 2>);
             put!(frictions, groups.implicit.2, Frictions::<_, 3>);
-            resolve!(Bristles: proxy, relaxed, dahl, lugre);
+            resolve!(Bristles: proxy, relaxed, dahl, lugre, subloading);
         } else {
-            respond!(martins_oden, proxy, relaxed, dahl, lugre);
+            respond!(martins_oden, proxy, relaxed, dahl, lugre, subloading);
         }
         put!(elements, groups.own, Owns);
         if let Some(inclusion) = groups.inclusion {
@@ -432,6 +434,10 @@ impl Builder<'_> {
                 self.initial[state + i] = f64::from(u8::from(stuck));
             }
         }
+        if let LawKind::Subloading(law) = rubbing.kind {
+            // It begins unloaded after a long rest (seed 003, section 4.1: μ₀ = μ_s).
+            self.initial[state + axes] = law.mu_static;
+        }
         let mobility = [
             self.step * pair.ratio[0] * self.inverse_mass_of(pair.first.v),
             self.step * pair.ratio[1] * self.inverse_mass_of(pair.second.v),
@@ -439,11 +445,13 @@ impl Builder<'_> {
         self.push_friction(element, pair, axes, rubbing, state, mobility);
     }
 
-    /// Whether a velocity belongs to a linkage.
+    /// Whether a velocity belongs to a linkage or a body of the user's own, whose coordinates move together.
     fn on_linkage(&self, v: usize) -> bool {
-        self.linkages
-            .iter()
-            .any(|placed| (placed.v..placed.v + placed.velocities).contains(&v))
+        let linkages = self.linkages.iter().map(|placed| (placed.v, placed.velocities));
+        let own = self.own_bodies.iter().map(|placed| (placed.v, placed.count));
+        linkages
+            .chain(own)
+            .any(|(first, count)| (first..first + count).contains(&v))
     }
 
     fn push_friction(
@@ -456,6 +464,16 @@ impl Builder<'_> {
         mobility: [f64; 2],
     ) {
         let Rubbing { kind, curve, load, .. } = rubbing;
+        let load_rate = match (kind, load) {
+            (LawKind::Subloading(_), LoadSource::Signal(signal)) => match &self.profiles[signal] {
+                Profile::Constant(_) => None,
+                profile => {
+                    let slope = Profile::Slope(Box::new(profile.clone()));
+                    Some(self.signal(&slope))
+                }
+            },
+            _ => None,
+        };
         macro_rules! push {
             ($group:ident, $law:expr) => {
                 self.groups.$group.push(
@@ -466,6 +484,7 @@ impl Builder<'_> {
                         law: $law,
                         curve,
                         load,
+                        load_rate,
                         state,
                         mobility,
                         coupled: false,
@@ -482,6 +501,7 @@ impl Builder<'_> {
             LawKind::Relaxed { stiffness, damping } => push!(relaxed, Proxy { stiffness, damping }),
             LawKind::Dahl { stiffness } => push!(dahl, Dahl { stiffness }),
             LawKind::Lugre { stiffness, damping } => push!(lugre, Lugre { stiffness, damping }),
+            LawKind::Subloading(law) => push!(subloading, law),
         }
     }
 
@@ -1038,7 +1058,7 @@ impl Builder<'_> {
 }
 
 /// A friction law for compliant contacts and penalty joints; `implicit` and the baselines were refused before, since
-/// they do not run with the integrators of differential equations.
+/// they do not run with the integrators of differential equations, and `subloading`, which keeps more states than these.
 fn tangential(kind: LawKind) -> Tangential {
     match kind {
         LawKind::Proxy { stiffness, damping } => Tangential::Proxy(Proxy { stiffness, damping }),
@@ -1046,6 +1066,8 @@ fn tangential(kind: LawKind) -> Tangential {
         LawKind::Dahl { stiffness } => Tangential::Dahl(Dahl { stiffness }),
         LawKind::Lugre { stiffness, damping } => Tangential::Lugre(Lugre { stiffness, damping }),
         LawKind::MartinsOden { epsilon } => Tangential::MartinsOden(MartinsOden { epsilon }),
-        LawKind::Implicit { .. } | LawKind::Karnopp { .. } | LawKind::Quinn { .. } => Tangential::None,
+        LawKind::Implicit { .. } | LawKind::Karnopp { .. } | LawKind::Quinn { .. } | LawKind::Subloading(_) => {
+            Tangential::None
+        }
     }
 }

@@ -10,10 +10,11 @@ use crate::scenario::{
     BodySpec, ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port,
 };
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
+use stickslip_core::friction::subloading::{Evolution, Newton, Subloading, Update};
 use stickslip_core::registry::{self, Family, Law};
 
 /// A friction law with all its numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum LawKind {
     Implicit { approximate: bool },
     Karnopp { epsilon: f64 },
@@ -23,6 +24,7 @@ pub(super) enum LawKind {
     Relaxed { stiffness: f64, damping: f64 },
     Dahl { stiffness: f64 },
     Lugre { stiffness: f64, damping: f64 },
+    Subloading(Subloading<f64>),
 }
 
 /// A friction ready to be put between bodies.
@@ -351,6 +353,7 @@ impl Builder<'_> {
                 }
                 LawKind::Proxy { stiffness, damping }
             }
+            "subloading" => LawKind::Subloading(self.subloading(path, law, spec, felt)?),
             other => {
                 self.error(
                     &format!("{path}.law"),
@@ -360,7 +363,164 @@ impl Builder<'_> {
             }
         };
         let load = self.load(path, spec, between, in_contact)?;
+        if let LawKind::Subloading(law) = &kind {
+            self.warn_of_snapping(path, law, load);
+        }
         Some(Rubbing { kind, law, curve, load })
+    }
+
+    /// The law of seeds 002 and 003 with all its numbers.
+    fn subloading(&mut self, path: &str, row: &Law, spec: &FrictionLawSpec, felt: Felt) -> Option<Subloading<f64>> {
+        if path.ends_with(".friction") {
+            self.error(
+                &format!("{path}.law"),
+                "the law \"subloading\" acts between masses, inertias, joints and drivers only",
+            )
+            .help = Some("write it as an element of its own with normal_force = { element = \"…\" }".into());
+            return None;
+        }
+        let LimitSpec::Coefficient { kinetic, static_ } = spec.curve.limit else {
+            self.error(
+                path,
+                "the law \"subloading\" follows a normal force: it needs coefficients",
+            )
+            .help = Some("write mu_static = 0.4, mu_kinetic = 0.2 and normal_force = \"100 N\"".into());
+            return None;
+        };
+        if spec.curve.stribeck_velocity.is_some() {
+            self.error(
+                &format!("{path}.stribeck_velocity"),
+                "the law \"subloading\" falls with slip and rises with time by kappa and eta: it takes no Stribeck velocity",
+            );
+            return None;
+        }
+        let errors = self.errors.len();
+        let parameters = &spec.parameters;
+        let per_length = felt.angular.map(|angular| {
+            if angular {
+                Dimension::NONE
+            } else {
+                Dimension::PER_LENGTH
+            }
+        });
+        let stiffness = self.needed(
+            path,
+            row,
+            parameters,
+            "tangential_stiffness",
+            felt.stiffness_dimension(),
+        );
+        let kappa = self.needed(path, row, parameters, "kappa", per_length);
+        let eta = self.needed(path, row, parameters, "eta", Some(Dimension::FREQUENCY));
+        let r = self.needed(path, row, parameters, "r", per_length);
+        let mut exponent = |name| {
+            self.number(path, parameters, name, Some(Dimension::NONE))
+                .unwrap_or(1.0)
+        };
+        let exponents = (exponent("kappa_exponent"), exponent("eta_exponent"));
+        let law = Subloading {
+            contact_time: self
+                .number(path, parameters, "contact_time", Some(Dimension::TIME))
+                .unwrap_or(0.0),
+            evolution: self.word(
+                path,
+                parameters,
+                "evolution",
+                &[("log", Evolution::Log), ("ratio", Evolution::Ratio)],
+            ),
+            update: self.word(
+                path,
+                parameters,
+                "update",
+                &[
+                    ("exact-flow", Update::ExactFlow),
+                    ("trapezoidal", Update::Trapezoidal),
+                    ("backward", Update::Backward),
+                ],
+            ),
+            newton: self.word(
+                path,
+                parameters,
+                "newton",
+                &[
+                    ("safeguarded", Newton::Safeguarded),
+                    ("as-published", Newton::AsPublished),
+                ],
+            ),
+            ..Subloading::plain(static_, kinetic, stiffness, kappa, eta, r).with_exponents(exponents.0, exponents.1)
+        };
+        if self.errors.len() > errors {
+            return None;
+        }
+        if let Err(refusal) = law.check() {
+            self.error(&format!("{path}.{}", refusal.parameter), refusal.reason);
+            return None;
+        }
+        if let Some(mass) = felt.mass {
+            let key = format!("{path}.tangential_stiffness");
+            self.warn_of_unresolved_bristle(&key, stiffness, law.contact_time * stiffness, mass);
+        }
+        Some(law)
+    }
+
+    /// A number that a law cannot do without; 0 is allowed.
+    fn needed(
+        &mut self,
+        path: &str,
+        law: &Law,
+        parameters: &[ParameterSpec],
+        name: &str,
+        dimension: Option<Dimension>,
+    ) -> f64 {
+        if !parameters.iter().any(|parameter| parameter.name == name) {
+            let unit = law
+                .parameters
+                .iter()
+                .find(|known| known.name == name)
+                .map_or("", |known| known.unit);
+            self.error(path, format!("the law \"{}\" needs \"{name}\"", law.name))
+                .help = Some(format!("a number in {unit}: see `stickslip laws {}`", law.name));
+        }
+        self.number(path, parameters, name, dimension).unwrap_or(1.0)
+    }
+
+    /// One of several words; the first where none is written.
+    fn word<T: Copy>(&mut self, path: &str, parameters: &[ParameterSpec], name: &str, words: &[(&str, T)]) -> T {
+        let Some(parameter) = parameters.iter().find(|parameter| parameter.name == name) else {
+            return words[0].1;
+        };
+        if let ParameterValue::Word(written) = &parameter.value
+            && let Some((_, meaning)) = words.iter().find(|(word, _)| word == written)
+        {
+            return *meaning;
+        }
+        let known: Vec<String> = words.iter().map(|(word, _)| format!("\"{word}\"")).collect();
+        let help = match &parameter.value {
+            ParameterValue::Word(written) => nearest(written, words.iter().map(|(word, _)| *word)),
+            _ => None,
+        };
+        self.error(
+            &format!("{path}.{name}"),
+            format!("\"{name}\" is {}", known.join(" or ")),
+        )
+        .help = help.map(|near| format!("did you mean \"{near}\"?"));
+        words[0].1
+    }
+
+    /// Warns where the friction of seeds 002 and 003 falls faster with slip than the contact unloads.
+    fn warn_of_snapping(&mut self, path: &str, law: &Subloading<f64>, load: LoadSource) {
+        let LoadSource::Signal(signal) = load else { return };
+        let most = self.profiles[signal].peak(0.0, self.scenario.simulation.duration, 1000);
+        let margin = law.unique_above(most);
+        if law.stiffness > margin {
+            return;
+        }
+        let message = format!(
+            "friction can fall by {margin:.4e} N per metre of slip, as much as the contact is stiff: at rest the motion alone \
+             does not tell the force"
+        );
+        let help = "every step has a solution all the same; a larger tangential_stiffness or a smaller kappa makes it the only one";
+        self.warn(&format!("{path}.tangential_stiffness"), message, help);
     }
 
     /// Stiffness and damping of a bristle that sliding wears down at the rate |v|·K/F (Dahl, LuGre). An explicit method

@@ -9,6 +9,7 @@ mod laws;
 mod normal;
 
 use crate::body::RigidBody;
+use crate::body::own::PlacedOwn;
 use crate::element::own::OwnFriction;
 use crate::integrate::march::StepControl;
 use crate::integrate::{METHODS, Method};
@@ -51,6 +52,8 @@ pub enum Place {
     Rigid(usize),
     /// A linkage.
     Linkage(usize),
+    /// A body of the user's own.
+    Own(usize),
 }
 
 /// A network and what was decided on the way to it.
@@ -97,6 +100,7 @@ struct Builder<'a> {
     drives: Vec<Drive>,
     bodies: Vec<PlacedBody>,
     linkages: Vec<PlacedLinkage>,
+    own_bodies: Vec<PlacedOwn>,
     forces: Vec<AppliedForce>,
     profiles: Vec<Profile>,
     /// Signals that a program may take over.
@@ -155,6 +159,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         drives: Vec::new(),
         bodies: Vec::new(),
         linkages: Vec::new(),
+        own_bodies: Vec::new(),
         forces: Vec::new(),
         profiles: Vec::new(),
         owned: Vec::new(),
@@ -231,6 +236,11 @@ impl<'a> Builder<'a> {
                     let v = placed.v + placed.body.joint_velocity_index(link)?;
                     Some((Coordinate { q, v }, 1))
                 }
+                Place::Own(index) => {
+                    let placed = &self.own_bodies[index];
+                    let (q, v) = (placed.q + link, placed.v + link);
+                    (link < placed.count).then_some((Coordinate { q, v }, 1))
+                }
                 _ => None,
             },
             Port::Link { .. } => None,
@@ -288,7 +298,7 @@ impl<'a> Builder<'a> {
                 }),
                 Place::Coordinates { .. } => None,
                 Place::Rigid(index) => Some(Attachment::Rigid(index)),
-                Place::Linkage(_) => None,
+                Place::Linkage(_) | Place::Own(_) => None,
             },
             Port::Link { body, link } => match self.places[body] {
                 Place::Linkage(linkage) => Some(Attachment::Link { linkage, link }),
@@ -376,6 +386,7 @@ impl<'a> Builder<'a> {
             drives: self.drives,
             bodies: self.bodies,
             linkages: self.linkages,
+            own_bodies: self.own_bodies,
             forces: self.forces,
             elements,
             frictions,

@@ -327,6 +327,9 @@ impl Builder<'_> {
 
     /// Warns of a contact whose impacts the step does not resolve.
     fn warn_of_unresolved_impact(&mut self, path: &str, unit_time: f64, alpha: f64, restitution: bool) {
+        if self.method.chooses_steps() {
+            return;
+        }
         let step = self.step;
         let euler = self.method == Method::Euler;
         let limit = f64::min(if euler { 2.0 } else { 2.78 } * alpha, 2.3 * unit_time);

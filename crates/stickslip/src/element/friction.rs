@@ -14,6 +14,7 @@ use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
 use stickslip_core::friction::proxy::Proxy;
 use stickslip_core::friction::quinn::Quinn;
+use stickslip_core::friction::subloading::Subloading;
 use stickslip_core::friction::{Bristle, Resolved, Slip, implicit};
 use stickslip_core::scalar::{Dual, Real};
 
@@ -56,6 +57,8 @@ pub struct Friction<L> {
     pub curve: SteadyCurve,
     /// What the curve is multiplied with.
     pub load: LoadSource,
+    /// The signal that says how fast that changes, where it is known and the law asks for it.
+    pub load_rate: Option<usize>,
     /// Where the law's states begin in the flat state.
     pub state: usize,
     /// For the implicit step: velocity of each coordinate per force of the element, T·r/m.
@@ -100,13 +103,20 @@ impl<L> Friction<L> {
     /// Notes what the friction did in the step, if anybody asks; its force then also joins the loads, which tell the
     /// work of drivers.
     #[inline(always)]
-    fn note<const N: usize>(&self, stage: &mut ImplicitStage<'_>, outcome: &Resolved<f64, N>, stored: f64) {
+    fn note<const N: usize>(
+        &self,
+        stage: &mut ImplicitStage<'_>,
+        outcome: &Resolved<f64, N>,
+        stored: f64,
+        carried: f64,
+    ) {
         if let Some(seen) = &mut stage.seen {
             self.pair.scatter(stage.load, &outcome.force);
             seen[self.element] = Observation {
                 mode: Mode::stuck(outcome.stuck),
                 normal: self.load.value(stage.signals, stage.compression),
                 stored,
+                carried,
                 ..Observation::of(&outcome.force, &outcome.velocity)
             };
         }
@@ -213,9 +223,10 @@ impl<L: Bristle<f64> + Send + Sync, const N: usize> Frictions<L, N> {
             let states = friction.state..friction.state + L::STATES * N;
             let state = &stage.state[states.clone()];
             let rate = &mut stage.rate[states];
+            let load_rate = friction.load_rate.map_or(0.0, |signal| stage.signals[signal]);
             let force = with_curve!(&friction.curve, |c| friction
                 .law
-                .respond(c, &slip, state, stage.tau, rate));
+                .respond_to_changing_load(c, &slip, load_rate, state, stage.tau, rate));
             friction.pair.scatter(stage.load, &force);
             note(friction, &slip, state, &force);
         }
@@ -229,6 +240,7 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
         let count = L::STATES * N;
         let velocity = friction.pair.velocity::<N>(tangent.state);
         let load = Dual::lit(friction.load.value(tangent.signals, &[]));
+        let load_rate = Dual::lit(friction.load_rate.map_or(0.0, |signal| tangent.signals[signal]));
         let law = friction.law.lift::<N>();
         // By the velocity first (None), then by the states.
         for by in std::iter::once(None).chain((0..L::STATES).map(Some)) {
@@ -248,9 +260,10 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
             for (i, dual) in state[..count].iter_mut().enumerate() {
                 *dual = vary(by == Some(i / N), tangent.state[friction.state + i], i % N);
             }
-            let force = with_curve!(&friction.curve, |c| law.respond(
+            let force = with_curve!(&friction.curve, |c| law.respond_to_changing_load(
                 c,
                 &slip,
+                load_rate,
                 &state[..count],
                 Dual::lit(0.0),
                 &mut rate[..count]
@@ -284,6 +297,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
             let sticks = with_curve!(&friction.curve, |c| friction.law.sticks(c, slip, state));
             seen[friction.element] = Observation {
                 stored: friction.law.stored::<N>(state),
+                carried: friction.law.carried::<N>(state, slip.load),
                 mode: Mode::stuck(sticks),
                 normal: slip.load,
                 ..Observation::of(force, &slip.velocity)
@@ -350,7 +364,7 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
                 curve => with_curve!(curve, |c| implicit::resolve(c, load, v_bar, compliance, was_stuck)),
             };
             friction.settle(stage, &outcome);
-            friction.note(stage, &outcome, 0.0);
+            friction.note(stage, &outcome, 0.0, 0.0);
             stage.after[friction.state] = f64::from(u8::from(outcome.stuck));
         }
     }
@@ -412,6 +426,7 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
                 velocity: axes(velocity),
                 stuck,
             },
+            0.0,
             0.0,
         );
     }
@@ -568,6 +583,13 @@ impl Lift for Dahl<f64> {
     }
 }
 
+impl Lift for Subloading<f64> {
+    type Dual<const N: usize> = Subloading<Dual<f64, N>>;
+    fn lift<const N: usize>(&self) -> Self::Dual<N> {
+        Subloading::lift(self)
+    }
+}
+
 impl Lift for MartinsOden<f64> {
     type Dual<const N: usize> = MartinsOden<Dual<f64, N>>;
     fn lift<const N: usize>(&self) -> Self::Dual<N> {
@@ -626,7 +648,8 @@ impl<L: Lift, const N: usize> Bristles<L, N> {
             .advance(c, &slip, before, stage.step, after));
         let stuck = with_curve!(&friction.curve, |c| friction.law.sticks(c, &slip, after));
         let stored = friction.law.stored::<N>(after);
-        friction.note(stage, &Resolved { force, velocity, stuck }, stored);
+        let carried = friction.law.carried::<N>(after, slip.load);
+        friction.note(stage, &Resolved { force, velocity, stuck }, stored, carried);
         force
     }
 }

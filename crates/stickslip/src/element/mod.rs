@@ -65,6 +65,8 @@ pub struct Observation {
     pub mode: Mode,
     /// Normal force of a contact, compression of a spring or stop.
     pub normal: f64,
+    /// Share of the sliding limit that a friction carries, where its law shows it.
+    pub carried: f64,
     /// Gap of a contact; the smallest where it has several points.
     pub gap: f64,
 }

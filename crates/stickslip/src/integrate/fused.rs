@@ -532,7 +532,7 @@ pub(super) fn run<const S: usize>(
     steps: u64,
 ) -> Option<Result<(), NotFinite>> {
     let layout = &network.layout;
-    if layout.positions != layout.scalars() {
+    if layout.positions != layout.scalars() || !network.own_bodies.is_empty() {
         return None;
     }
     match (layout.masses, &network.linkages[..]) {

@@ -225,7 +225,8 @@ impl March {
             };
             control.relative * least
         });
-        absolute + control.relative * departure
+        // A number far from 0 that has hardly moved is not known better than to its rounding.
+        (absolute + control.relative * departure).max(8.0 * f64::EPSILON * value.abs())
     }
 
     /// The state and energies at a time within the last internal step.

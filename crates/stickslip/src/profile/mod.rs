@@ -26,6 +26,8 @@ pub enum Profile {
     Expression(Expression),
     /// Points with a rule between and after them.
     Table(Table),
+    /// How fast another profile changes.
+    Slope(Box<Profile>),
 }
 
 /// Why a text is no profile.
@@ -111,6 +113,7 @@ impl Profile {
             Self::Constant(value) => *value,
             Self::Expression(expression) => expression.evaluate(&[t]),
             Self::Table(table) => table.value(t),
+            Self::Slope(profile) => profile.slope(t),
         }
     }
 
@@ -120,15 +123,17 @@ impl Profile {
             Self::Constant(value) => values.fill(*value),
             Self::Expression(expression) => expression.evaluate_block(times, values),
             Self::Table(table) => *values = times.map(|t| table.value(t)),
+            Self::Slope(profile) => *values = times.map(|t| profile.slope(t)),
         }
     }
 
-    /// The slope at time `t`.
+    /// The slope at time `t`; that of a slope is not known and given as 0.
     pub fn slope(&self, t: f64) -> f64 {
         match self {
             Self::Constant(_) => 0.0,
             Self::Expression(expression) => expression.value_and_slope(t)[1],
             Self::Table(table) => table.slope(t),
+            Self::Slope(_) => 0.0,
         }
     }
 
@@ -139,6 +144,7 @@ impl Profile {
             Self::Constant(_) => f64::INFINITY,
             Self::Expression(expression) => expression.next_threshold(after),
             Self::Table(table) => table.next_point(after),
+            Self::Slope(profile) => profile.next_break(after),
         }
     }
 
@@ -148,6 +154,7 @@ impl Profile {
             Self::Constant(_) => false,
             Self::Expression(expression) => expression.thresholds().is_none(),
             Self::Table(table) => table.interpolation() != Interpolation::Step,
+            Self::Slope(profile) => profile.always_changes(),
         }
     }
 
@@ -161,6 +168,7 @@ impl Profile {
             Self::Constant(value) => Self::Constant(scale(value)),
             Self::Expression(expression) => Self::Expression(expression.scaled(factor)),
             Self::Table(table) => Self::Table(table.map_values(scale)),
+            Self::Slope(profile) => Self::Slope(Box::new(profile.scaled(factor))),
         }
     }
 
@@ -170,6 +178,7 @@ impl Profile {
             Self::Constant(value) => Self::Constant(unit.to_si(value)),
             Self::Expression(expression) => Self::Expression(expression.scaled(unit.factor())),
             Self::Table(table) => Self::Table(table.map_values(|value| unit.to_si(value))),
+            Self::Slope(profile) => Self::Slope(Box::new(profile.in_unit(unit))),
         }
     }
 
@@ -177,7 +186,7 @@ impl Profile {
     pub fn integral(&self, a: f64, b: f64) -> Option<f64> {
         match self {
             Self::Constant(value) => Some(value * (b - a)),
-            Self::Expression(_) => None,
+            Self::Expression(_) | Self::Slope(_) => None,
             Self::Table(table) => Some(table.integral(a, b)),
         }
     }
@@ -186,7 +195,7 @@ impl Profile {
     pub fn bounds(&self) -> Option<(f64, f64)> {
         match self {
             Self::Constant(value) => Some((*value, *value)),
-            Self::Expression(_) => None,
+            Self::Expression(_) | Self::Slope(_) => None,
             Self::Table(table) => {
                 let end = (table.after() == After::Zero).then_some(0.0);
                 let values = table.values().iter().copied().chain(end);
@@ -222,6 +231,7 @@ impl Profile {
             },
             Self::Table(table) if table.interpolation() == Interpolation::Step => next_segment(table, k, grid),
             Self::Table(_) => k.saturating_add(1),
+            Self::Slope(profile) => profile.constant_until(k, grid),
         }
     }
 }

@@ -4,7 +4,9 @@
 //! path of a key (`elements.floor.law`) to its place, so later stages can point at the line too.
 
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
+use crate::body::OwnBodySpec;
 use crate::inclusion::Inclusion;
+use crate::integrate::METHODS;
 use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
 use std::collections::BTreeMap;
@@ -74,6 +76,7 @@ impl Scenario {
                     };
                     format!("{name}.{part}")
                 }
+                (name, BodySpec::Own(own)) => format!("{name}.{}", own.body.coordinates()[link]),
                 (name, _) => name.clone(),
             },
         }
@@ -104,15 +107,15 @@ pub struct SimulationSpec {
 }
 
 /// The integrators a scenario may name.
-pub const INTEGRATORS: &[&str] = &[
-    "euler",
-    "rk4",
-    "implicit-euler",
-    "newmark",
-    "trapezoidal",
-    "adaptive",
-    "stiff",
-];
+pub const INTEGRATORS: &[&str] = &{
+    let mut names = [""; METHODS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = METHODS[i].name;
+        i += 1;
+    }
+    names
+};
 
 /// `newmark = { beta, gamma }`; the defaults are the average-acceleration rule.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -136,6 +139,8 @@ pub enum BodySpec {
     RigidBody(RigidBodySpec),
     /// A tree of links.
     Linkage(LinkageSpec),
+    /// A body of the user's own; it cannot be written in a file.
+    Own(OwnBodySpec),
 }
 
 /// `kind = "mass"`.
@@ -324,11 +329,11 @@ pub enum Port {
         /// The link.
         link: usize,
     },
-    /// The coordinate of a joint of a linkage.
+    /// The coordinate of a joint of a linkage, or of a body of the user's own.
     Joint {
         /// The linkage.
         body: usize,
-        /// The link that the joint carries.
+        /// The link that the joint carries, or the number of the coordinate.
         link: usize,
     },
 }

@@ -28,6 +28,12 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
         number(report.t_end),
         about(report.seconds),
     );
+    if let Some(solver) = &report.solver {
+        out += &format!(
+            "  {} internal steps, {} more were tried; {} evaluations of the system\n",
+            solver.steps, solver.rejected, solver.rates
+        );
+    }
     out += &match &simulation.scenario().inclusion {
         Some(inclusion) => format!("\nStates at the end\n{}", list(&states(inclusion, report), "  ")),
         None => format!("\nMotion at the end\n{}", list(&motion(simulation), "  ")),
@@ -118,7 +124,7 @@ fn motion(simulation: &Simulation) -> Vec<Vec<String>> {
         let turns = match body {
             BodySpec::Inertia(_) => true,
             BodySpec::Driver(driver) => driver.angular == Some(true),
-            BodySpec::Mass(_) => false,
+            BodySpec::Mass(_) | BodySpec::Own(_) => false,
             BodySpec::RigidBody(_) => {
                 free(&mut rows);
                 continue;

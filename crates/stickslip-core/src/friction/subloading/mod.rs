@@ -324,19 +324,32 @@ fn read<R: Real, const N: usize>(state: &[R]) -> State<R, N> {
 impl<R: Real> Bristle<R> for Subloading<R> {
     const STATES: usize = 4;
 
-    /// The differential equation with a normal force taken as constant; see [`Subloading::rate`]. R and λ are not states
-    /// of it and keep their values.
+    /// The differential equation with a normal force taken as constant.
     #[inline(always)]
     fn respond<C: Curve<R>, const N: usize>(
         &self,
         curve: &C,
         slip: &Slip<R, N>,
         state: &[R],
+        tau: R,
+        rate: &mut [R],
+    ) -> [R; N] {
+        self.respond_to_changing_load(curve, slip, R::zero(), state, tau, rate)
+    }
+
+    /// The differential equation; see [`Subloading::rate`]. R and λ are not states of it and keep their values.
+    #[inline(always)]
+    fn respond_to_changing_load<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        load_rate: R,
+        state: &[R],
         _tau: R,
         rate: &mut [R],
     ) -> [R; N] {
         let State { stretch, mu, .. } = read::<R, N>(state);
-        let moved = self.rate(stretch, mu, slip.velocity, slip.load, R::zero());
+        let moved = self.rate(stretch, mu, slip.velocity, slip.load, load_rate);
         rate[..4 * N].fill(R::zero());
         rate[..N].copy_from_slice(&moved.stretch_rate);
         rate[N] = moved.mu_rate;
@@ -373,6 +386,15 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         self.stiffness * R::lit(0.5) * dot(stretch, stretch)
     }
 
+    /// R, at most 1.
+    fn carried<const N: usize>(&self, state: &[R], load: R) -> R {
+        let State { stretch, mu, .. } = read::<R, N>(state);
+        let limit = mu * load;
+        let loaded = R::zero().lt(limit);
+        let ratio = self.stiffness * norm(stretch) / R::select(loaded, limit, R::one());
+        R::select(loaded, ratio.min(R::one()), R::zero())
+    }
+
     #[inline]
     fn sticks<C: Curve<R>, const N: usize>(&self, _curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
         let State { stretch, mu, .. } = read::<R, N>(state);
@@ -381,14 +403,16 @@ impl<R: Real> Bristle<R> for Subloading<R> {
     }
 }
 
-/// The direction of a vector and its length; 0 where the vector is 0.
+/// The direction of a vector and its length. A stretch below 1e-100 m counts as none and has no direction: derivatives of
+/// the quotient would overflow.
 #[inline(always)]
 fn direction<R: Real, const N: usize>(x: [R; N]) -> ([R; N], R) {
     let length = norm(x);
+    let some = R::lit(1e-100).lt(length);
+    let length = R::select(some, length, R::zero());
     if N == 1 {
-        let sign = R::select(R::zero().lt(length), R::one().copysign(x[0]), R::zero());
-        return ([sign; N], length);
+        return ([R::select(some, R::one().copysign(x[0]), R::zero()); N], length);
     }
-    let factor = R::one() / R::select(R::zero().lt(length), length, R::one());
-    (scale(x, factor), length)
+    let divisor = R::select(some, length, R::one());
+    (x.map(|x| R::select(some, x / divisor, R::zero())), length)
 }

@@ -423,7 +423,8 @@ impl<R: Real> Subloading<R> {
         });
         let by_normal = R::select(plastic, share * point.strength(), R::zero());
         Mapped {
-            resistance: scale(t, force),
+            // The elastic step without its direction, which has no derivative at 0.
+            resistance: core::array::from_fn(|i| R::select(loaded & !plastic, self.stiffness * trial[i], t[i] * force)),
             state: State {
                 stretch: core::array::from_fn(|i| R::select(loaded & !plastic, trial[i], shortened[i])),
                 mu: mu_end,

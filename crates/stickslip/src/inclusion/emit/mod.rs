@@ -341,7 +341,10 @@ impl<'a> Maker<'a> {
                     self.share(formula, None);
                     Value::Expression(self.printer.text(formula))
                 }
-                (Profile::Expression(_), None) => Value::Expression(self.printer.number(f64::NAN)),
+                // Inputs are read from a file, which knows no profile that is the slope of another.
+                (Profile::Expression(_), None) | (Profile::Slope(_), _) => {
+                    Value::Expression(self.printer.number(f64::NAN))
+                }
             };
             self.push(name, value, String::new());
         }

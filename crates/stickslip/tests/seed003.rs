@@ -1,0 +1,116 @@
+//! Seeds 002 and 003, subloading friction, against the numbers of an independent implementation (science page, section 4).
+
+mod common;
+
+use common::{close, run, simulation};
+
+/// Largest of equidistant values and its place in spacings, by the parabola through the highest.
+fn top(values: &[f64]) -> (f64, f64) {
+    let top = (1..values.len() - 1)
+        .max_by(|&a, &b| values[a].total_cmp(&values[b]))
+        .unwrap();
+    let (a, b, c) = (values[top - 1], values[top], values[top + 1]);
+    let shift = 0.5 * (a - c) / (a - 2.0 * b + c);
+    (b - 0.25 * (a - c) * shift, top as f64 + shift)
+}
+
+/// Section 4.1; rk4 and the chosen steps give the rate form, implicit-euler the return mapping.
+#[test]
+fn pulled_at_constant_speed() {
+    for (integrator, steps) in [
+        ("rk4", 10_000.0),
+        ("adaptive", 10_000.0),
+        ("stiff", 10_000.0),
+        ("implicit-euler", 20_000.0),
+    ] {
+        for (v, high, u_high, at_end) in [
+            (1e-4, 0.364853, 0.0070558, 0.300004),
+            (1e-2, 0.361890, 0.0068613, 0.203381),
+            (1.0, 0.361860, 0.0068594, 0.201510),
+        ] {
+            let duration = 0.1 / v;
+            let pulled = run(
+                "fig003-3.toml",
+                &[
+                    &format!("simulation.integrator={integrator}"),
+                    &format!("simulation.duration={duration}"),
+                    &format!("simulation.step={}", duration / steps),
+                    "simulation.relative_tolerance=1e-8",
+                    &format!("bodies.pin.velocity={v} mm/s"),
+                ],
+            );
+            let force: Vec<f64> = pulled.column("plate.force").iter().map(|f| -f / 10.0).collect();
+            let (peak, place) = top(&force);
+            let what = format!("{integrator} at {v} mm/s");
+            close(&format!("{what}: peak"), peak, high, 1e-6);
+            close(&format!("{what}: place"), place * 0.1 / steps, u_high, 1.1e-6);
+            close(
+                &format!("{what}: end"),
+                pulled.at("plate.force", duration) / -10.0,
+                at_end,
+                1e-6,
+            );
+            let (mu, share) = (pulled.at("plate.mu", duration), pulled.at("plate.R", duration));
+            close("R mu F", mu * share, at_end, 1e-6);
+        }
+    }
+}
+
+/// Section 4.2, hold times 1 s to 1e4 s.
+#[test]
+fn held_for_some_time() {
+    for (hold, high) in [(1.0, 0.200857), (100.0, 0.261874), (1e4, 0.361862)] {
+        let again: f64 = 10.0200225 + hold;
+        let velocity =
+            format!("bodies.pin.velocity.expr=if(t < 10, 0.1, if(t < 10.0200225, -0.1, if(t < {again}, 0, 0.1)))");
+        let duration = format!("simulation.duration={}", again.ceil() + 1.0);
+        let mut simulation = simulation("fig003-4.toml", &[&velocity, &duration, "simulation.max_step=1 s"]);
+        simulation.advance((again * 1e3).floor() as u64).unwrap();
+        let plate = simulation.element("plate").unwrap();
+        let force: Vec<f64> = (0..200)
+            .map(|_| {
+                simulation.advance(1).unwrap();
+                simulation.observe();
+                -simulation.force(plate)[0] / 10.0
+            })
+            .collect();
+        close(&format!("peak after {hold} s"), top(&force).0, high, 1e-6);
+    }
+}
+
+/// Section 4.3 and 4.4, set S with a contact time of 2 ms: first static peak, minimum after it, limit cycle.
+#[test]
+fn drawn_block_sticks_and_slips() {
+    // With tight tolerances, up to the minimum after the first peak.
+    let mut simulation = simulation(
+        "fig003-5.toml",
+        &[
+            "simulation.integrator=adaptive",
+            "simulation.relative_tolerance=1e-9",
+            "simulation.step=1 ms",
+            "simulation.max_step=1 s",
+        ],
+    );
+    simulation.advance(3150 * 1000).unwrap();
+    let floor = simulation.element("floor").unwrap();
+    // The elastic part of the force, as in the reference: alpha times the stretch.
+    let force: Vec<f64> = (0..15 * 1000)
+        .map(|_| {
+            simulation.advance(1).unwrap();
+            1e6 * simulation.element_state(floor)[0] / 100.0
+        })
+        .collect();
+    let (high, when) = top(&force);
+    close("peak", high, 0.3110897, 1e-6);
+    close("time of the peak", 3150.0 + 0.001 * (when + 1.0), 3155.3234, 1e-3);
+    let (low, when) = top(&force.iter().map(|x| -x).collect::<Vec<_>>());
+    close("minimum", -low, -0.0114670, 1e-6);
+    close("time of the minimum", 3150.0 + 0.001 * (when + 1.0), 3160.6274, 1e-3);
+
+    // As it stands: the cycle.
+    let run = common::run_every("fig003-5.toml", 1_000_000, &[]);
+    let cycle = run.report.stick_slip.unwrap();
+    close("amplitude", cycle.amplitude, 0.3225567, 2e-4);
+    close("period", cycle.period.unwrap(), 2298.47, 1.0);
+    assert!(!cycle.stable);
+}
