@@ -13,12 +13,19 @@ pub struct InclusionGroup {
     pub first: usize,
     /// The signal of each input, and that of the time if the equations use it.
     pub signals: Vec<usize>,
+    /// The same as native code, where there is any for this machine.
+    #[cfg(feature = "jit")]
+    pub native: Option<crate::inclusion::native::Native>,
 }
 
 impl Elements for InclusionGroup {
     fn respond(&self, stage: &mut Stage<'_>) {
         let range = self.first..self.first + self.program.states();
         let (states, rates) = (&stage.state[range.clone()], &mut stage.rate[range]);
+        #[cfg(feature = "jit")]
+        if let Some(native) = &self.native {
+            return native.rates(states, stage.signals, rates);
+        }
         self.program.evaluate(states, |i| stage.signals[self.signals[i]], rates);
     }
 

@@ -684,3 +684,24 @@ fn survives(text: &str) {
         }
     }
 }
+
+#[cfg(feature = "jit")]
+proptest! {
+    #[test]
+    fn native_code_has_the_bits_of_the_program(y in state_of_conveyor(), t in 0.0f64..2.0) {
+        use super::native::Native;
+        for description in [conveyor(), functions()] {
+            let inclusion = rewritten(description);
+            let (n, inputs) = (inclusion.states().len(), inclusion.description().inputs.len());
+            // Inputs from the end of the signals, the time first.
+            let signals: Vec<usize> = (0..=inputs).rev().collect();
+            let native = Native::compile(inclusion.program(), &signals).unwrap();
+            let (mut expected, mut rates) = (vec![0.0; n], vec![1.0; n]);
+            inclusion.program().rates(t, &y[..n], &vec![0.25; inputs], &mut expected);
+            native.rates(&y[..n], &[vec![t], vec![0.25; inputs]].concat(), &mut rates);
+            for i in 0..n {
+                prop_assert_eq!(expected[i].to_bits(), rates[i].to_bits(), "rate {}", i);
+            }
+        }
+    }
+}
