@@ -626,6 +626,20 @@ fn settings_that_cannot_work_are_said() {
     );
 }
 
+/// Where a little more than `min_step` is left to the end, the last step is stretched to it and kept whatever its error.
+#[test]
+fn a_stretched_last_step_of_the_least_length_is_kept() {
+    let sets = [
+        "simulation.min_step=0.1",
+        "simulation.duration=0.1005",
+        "simulation.step=5e-4",
+        "simulation.relative_tolerance=1e-12",
+        "bodies.ball.position=[0, 0, 0.051]",
+    ];
+    let report = outcome(&mut written(BALL, &sets)).report;
+    assert_eq!(report.solver.unwrap().forced, 1);
+}
+
 /// min_step keeps a step whatever its error; the report says how often.
 #[test]
 fn forced_steps_are_counted_and_reported() {
