@@ -167,7 +167,7 @@ normal = { law = "kelvin-voigt", stiffness = 1e4, damping = 20 }
 fn networks_agree_with_scipy() {
     let table = include_str!("reference/scipy_chosen_steps.csv");
     for integrator in METHODS {
-        let tolerance = if integrator == "adaptive" { "1e-10" } else { "1e-8" };
+        let tolerance = if integrator == "adaptive" { "1e-10" } else { "2e-9" };
         let sets = [
             format!("simulation.integrator={integrator}"),
             format!("simulation.relative_tolerance={tolerance}"),
