@@ -455,6 +455,15 @@ fn assertions_are_believed_unless_they_are_known_to_be_wrong() {
     assert!(with("p*sgn(v)", &["p"]).is_ok());
     assert!(with("F*p*sgn(v)", &["p"]).is_ok());
     assert!(with("(F + v)*sgn(v)", &["F+v"]).is_ok());
+    // Products, in any order and in brackets; squares.
+    assert!(with("p*v*sgn(v)", &["p*v"]).is_ok());
+    assert!(with("-F*v*2*p*sgn(v)", &["p*v"]).is_ok());
+    assert!(with("F*(v*p)*sgn(v)", &["p*v"]).is_ok());
+    assert!(with("v*v*sgn(v)", &[]).is_ok());
+    assert!(with("v*F*v*sgn(v)", &[]).is_ok());
+    assert!(with("p*v*v*sgn(v)", &["p*v"]).is_err());
+    assert!(with("v*v*v*sgn(v)", &[]).is_err());
+    assert!(with("p*sgn(v)", &["p*v"]).is_err());
     assert!(with("(p - v)*sgn(v)", &["p", "v"]).is_err());
     let findings = with("F*sgn(v)", &["G"]).unwrap_err();
     assert_eq!(findings[0].place, Place::Nonnegative(0));

@@ -295,13 +295,17 @@ impl<'a> Maker<'a> {
         });
     }
 
-    /// Gives names to the terms below a node, itself included, that are used more than once.
+    /// Gives names to the terms that a node always needs, itself included, and that are used more than once.
     fn share(&mut self, root: Id, gap: Option<usize>) {
         let mut needed = vec![root];
         let mut seen = std::collections::BTreeSet::new();
         while let Some(id) = needed.pop() {
             if !self.printer.named.contains_key(&id) && seen.insert(id) {
-                needed.extend(self.printer.graph.op(id).operands().iter());
+                match self.printer.graph.op(id) {
+                    // What only a branch needs stays in it: 1/x in if(x > 0, 1/x, 0) must not be computed at x = 0.
+                    Op::Choose(condition, ..) => needed.push(condition),
+                    op => needed.extend(op.operands().iter()),
+                }
             }
         }
         // In the order of the graph operands come first.

@@ -92,7 +92,7 @@ fn frictions(inclusion: &Inclusion, printer: &Printer<'_>) -> String {
         return String::new();
     }
     let mut out =
-        "\nStep 2: χ·sgn(θ) becomes K·sat(χ/K, a + β·θ), with a state d/dt a = (sat(χ/K, a + β·θ) - a)/β (eq 9)\n"
+        "\nStep 2: χ·sgn(θ) becomes K·sat(χ/K, a + β·θ), with a state d/dt a = (sat(χ/K, a + β·θ) - a)/β (eq 9); a negative χ counts as 0\n"
             .to_string();
     for (i, friction) in inclusion.frictions.iter().enumerate() {
         let named = &printer.names.frictions[i];
