@@ -469,8 +469,8 @@ fn emitted_rust_compiles_without_warnings_and_agrees() {
         let calls: Vec<String> = points.iter().map(|(t, y, _)| format!("({t:?}, {y:?})")).collect();
         let source = inclusion(&text).emit(Form::Rust);
         let program = format!(
-            "{source}\nfn main() {{\n    for (time, state) in [{}] {{\n        for rate in rhs(time, &state) {{\n            \
-             print!(\"{{rate:e}} \");\n        }}\n        println!();\n    }}\n    assert_eq!(STATES.len(), INITIAL.len());\n}}\n",
+            "{source}\nfn main() {{\n    for (moment_, numbers_) in [{}] {{\n        for rate_ in rhs(moment_, &numbers_) {{\n            \
+             print!(\"{{rate_:e}} \");\n        }}\n        println!();\n    }}\n    assert_eq!(STATES.len(), INITIAL.len());\n}}\n",
             calls.join(", ")
         );
         let (file, binary) = (folder.join(format!("{name}.rs")), folder.join(name));
