@@ -1,6 +1,7 @@
-//! Tasks around the workspace: `cargo xtask test` and `cargo xtask bench`.
+//! Tasks around the workspace: `cargo xtask test`, `cargo xtask guard` and `cargo xtask bench`.
 
 mod bench;
+mod guard;
 mod test;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ const USAGE: &str = "usage: cargo xtask <task>
 
 tasks
   test                    formatting, lints, tests, documentation and licences: everything that must pass
+  guard [--renew]         instructions per step of the hot loops against the kept counts (valgrind), or keep them anew
   bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1, w2, w3
 ";
 
@@ -18,9 +20,12 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => test::run(),
-        // Only an optimised build may be timed; the checks do without one, which saves them minutes.
-        ["bench", ..] if cfg!(debug_assertions) => optimised(&words),
+        // Only an optimised build may be timed or counted; the other checks do without one, which saves them minutes.
+        ["bench" | "guard", ..] if cfg!(debug_assertions) => optimised(&words),
         ["bench", rest @ ..] => bench::run(rest),
+        ["guard"] => guard::run(false),
+        ["guard", "--renew"] => guard::run(true),
+        ["steps", name, count] => guard::steps(name, count),
         [] | ["help" | "--help" | "-h"] => {
             print!("{USAGE}");
             return ExitCode::SUCCESS;

@@ -1,6 +1,6 @@
 //! `cargo xtask test`: everything that must pass before a change is taken.
 
-use crate::root;
+use crate::{guard, optimised, root};
 use std::process::{Command, Stdio};
 
 /// One check: what it is for, the arguments of cargo, and extra environment.
@@ -52,6 +52,13 @@ pub fn run() -> Result<(), String> {
         check(&LICENCES)?;
     } else {
         eprintln!("\n== {}: skipped, cargo-deny is not installed", LICENCES.name);
+    }
+    match guard::obstacle() {
+        Some(obstacle) => eprintln!("\n== instructions of the hot loops: skipped, {obstacle}"),
+        None => {
+            eprintln!("\n== instructions of the hot loops: cargo xtask guard");
+            optimised(&["guard"])?;
+        }
     }
     eprintln!("\nall checks passed");
     Ok(())

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use stickslip::scenario::diagnostic::nearest;
 use stickslip::scenario::{Diagnostic, Scenario, ScenarioError, Source};
+use stickslip::sweep::{Mistake, SweepError};
 
 /// Why a command did not do its work.
 #[derive(Debug)]
@@ -59,6 +60,21 @@ impl Failure {
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
         Self::Input(error.render(colour()))
+    }
+}
+
+impl From<Mistake> for Failure {
+    fn from(mistake: Mistake) -> Self {
+        Self::input(mistake.message, mistake.help)
+    }
+}
+
+impl From<SweepError> for Failure {
+    fn from(error: SweepError) -> Self {
+        match error {
+            SweepError::Scenario(error) => error.into(),
+            SweepError::Mistake(mistake) => mistake.into(),
+        }
     }
 }
 

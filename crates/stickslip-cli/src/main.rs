@@ -1,9 +1,11 @@
 //! The command `stickslip`.
 
 mod commands;
+mod experiments;
 mod failure;
 mod figures;
 mod picture;
+mod row_file;
 mod text;
 mod trace_file;
 

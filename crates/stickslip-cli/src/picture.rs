@@ -15,6 +15,11 @@ pub enum Quantity {
     Torque,
     Position,
     Angle,
+    /// States of an inclusion that are the rate of another.
+    Rate,
+    State,
+    /// States that the rewriting added.
+    Added,
 }
 
 impl Quantity {
@@ -27,6 +32,9 @@ impl Quantity {
             Self::Torque => "torque (N m)",
             Self::Position => "position (m)",
             Self::Angle => "angle (rad)",
+            Self::Rate => "rates",
+            Self::State => "states",
+            Self::Added => "relaxation",
         }
     }
 
@@ -49,6 +57,17 @@ const MOST_CURVES: usize = 8;
 
 /// What a column shows and what its curve is called; `None` for columns that are not drawn (modes, states, rotations).
 fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
+    if let Some(inclusion) = &scenario.inclusion {
+        let description = inclusion.description();
+        let quantity = if !description.states.iter().any(|(name, _)| name == column) {
+            Quantity::Added
+        } else if description.equations.iter().any(|(_, rate)| rate.trim() == column) {
+            Quantity::Rate
+        } else {
+            Quantity::State
+        };
+        return (column != "t").then(|| (quantity, column.to_string()));
+    }
     let (owner, rest) = column.split_once('.')?;
     let body = scenario.bodies.iter().find(|(name, _)| name == owner);
     let mut parts = rest.split('.');
@@ -65,7 +84,7 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
                 }
                 false
             }
-            BodySpec::Mass(_) | BodySpec::RigidBody(_) => false,
+            BodySpec::Mass(_) | BodySpec::RigidBody(_) | BodySpec::Own(_) => false,
         };
         let quantity = Quantity::of_motion(part, turns)?;
         let axis = suffix.or(part.strip_prefix('w'));

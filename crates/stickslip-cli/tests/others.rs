@@ -207,7 +207,18 @@ fn schema_and_completions() {
 fn every_command_has_help_with_an_example() {
     let folder = Folder::new("help");
     let main = folder.run(&["--help"]).ok().out;
-    for command in ["run", "check", "compare", "laws", "new", "schema", "completions"] {
+    for command in [
+        "run",
+        "check",
+        "compare",
+        "sweep",
+        "map",
+        "experiment",
+        "laws",
+        "new",
+        "schema",
+        "completions",
+    ] {
         assert!(main.contains(command));
         for flag in ["-h", "--help"] {
             let help = folder.run(&[command, flag]).ok().out;

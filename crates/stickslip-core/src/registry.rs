@@ -93,6 +93,31 @@ const EPSILON: Parameter = Parameter {
     meaning: "speed below which the law does not distinguish motion from rest",
 };
 
+/// Integrators of compliant contacts.
+const COMPLIANT: &[&str] = &["rk4", "euler", "adaptive", "stiff"];
+
+const CONTACT_STIFFNESS: Parameter = Parameter {
+    name: "stiffness",
+    unit: "N/m",
+    default: Some("m*(0.5/step)^2, m the smallest mass felt at the contact"),
+    meaning: "stiffness of the contact",
+};
+
+const CONTACT_STIFFNESS_BY_IMPACT: Parameter = Parameter {
+    default: Some("m*(0.2/step)^2 or less, m the mass felt along the normal: an impact takes 12 steps or more"),
+    ..CONTACT_STIFFNESS
+};
+
+/// What every compliant contact promises: it carries any load elastically and makes no energy.
+const CONTACT_HOLDS_ELASTICALLY: Properties = Properties {
+    holds_exactly: false,
+    holds_elastically: true,
+    bounded: false,
+    passive: true,
+    odd: false,
+    isotropic: true,
+};
+
 /// The laws.
 pub const LAWS: &[Law] = &[
     Law {
@@ -363,12 +388,7 @@ pub const LAWS: &[Law] = &[
         equation: "N = K depth + B depth'  while depth > 0",
         source: "seed 004, eq 23a",
         parameters: &[
-            Parameter {
-                name: "stiffness",
-                unit: "N/m",
-                default: Some("m*(0.5/step)^2, m the smallest mass felt at the contact"),
-                meaning: "stiffness of the contact",
-            },
+            CONTACT_STIFFNESS,
             Parameter {
                 name: "damping",
                 unit: "N*s/m",
@@ -376,18 +396,110 @@ pub const LAWS: &[Law] = &[
                 meaning: "damping of the contact",
             },
         ],
-        integrators: &["rk4", "euler", "adaptive", "stiff"],
+        integrators: COMPLIANT,
         states: 0,
         state_name: None,
         needs_stribeck: false,
-        properties: Properties {
-            holds_exactly: false,
-            holds_elastically: true,
-            bounded: false,
-            passive: true,
-            odd: false,
-            isotropic: true,
-        },
+        properties: CONTACT_HOLDS_ELASTICALLY,
+    },
+    Law {
+        name: "relaxed",
+        family: Family::Contact,
+        summary: "rigid contact as a differential equation: continuous, never pulls, restitution as wanted",
+        equation: "N = K max(0, e - beta (gap + e)/alpha),  e' = max(-e/beta, -(gap + e)/alpha)",
+        source: "seed 001, eq 15",
+        parameters: &[
+            CONTACT_STIFFNESS_BY_IMPACT,
+            Parameter {
+                name: "restitution",
+                unit: "",
+                default: Some("0.5, where neither beta nor alpha is given"),
+                meaning: "speed after over speed before a free impact; in place of alpha",
+            },
+            Parameter {
+                name: "beta",
+                unit: "s",
+                default: Some("1 to 8 times sqrt(m/stiffness), the smaller the restitution the more"),
+                meaning: "time constant of the state",
+            },
+            Parameter {
+                name: "alpha",
+                unit: "s",
+                default: Some("follows from restitution; beta/2 where only beta is given"),
+                meaning: "time constant of the damping, at most beta; alpha = beta loses nothing",
+            },
+            Parameter {
+                name: "penetration",
+                unit: "m",
+                default: Some("none"),
+                meaning: "depth at rest under the weight, or at impact_speed; in place of stiffness",
+            },
+            Parameter {
+                name: "impact_speed",
+                unit: "m/s",
+                default: Some("none"),
+                meaning: "speed of the impact that penetration belongs to",
+            },
+        ],
+        integrators: COMPLIANT,
+        states: 1,
+        state_name: Some("e"),
+        needs_stribeck: false,
+        properties: CONTACT_HOLDS_ELASTICALLY,
+    },
+    Law {
+        name: "proxy",
+        family: Family::Contact,
+        summary: "rigid contact on a massless proxy behind a spring and a damper: never pulls, uses the step of the stage",
+        equation: "N = K (1 + beta/tau) max(0, -g - e beta/(beta + tau)),  e+ = max(-g, e beta/(beta + tau)),  \
+                   g = gap + tau gap'",
+        source: "seed 001, eq 13, by backward Euler",
+        parameters: &[
+            CONTACT_STIFFNESS,
+            Parameter {
+                name: "beta",
+                unit: "s",
+                default: Some("sqrt(m/stiffness)"),
+                meaning: "damping over stiffness",
+            },
+        ],
+        integrators: &["rk4", "euler"],
+        states: 1,
+        state_name: Some("e"),
+        needs_stribeck: false,
+        properties: CONTACT_HOLDS_ELASTICALLY,
+    },
+    Law {
+        name: "hunt-crossley",
+        family: Family::Contact,
+        summary: "damping that grows with the depth; continuous, but pulls where bodies part fast",
+        equation: "N = K depth^n (1 + lambda depth')  while depth > 0",
+        source: "Hunt and Crossley 1975; seed 001, reference 6",
+        parameters: &[
+            Parameter {
+                name: "stiffness",
+                unit: "N/m^n",
+                default: None,
+                meaning: "stiffness K",
+            },
+            Parameter {
+                name: "exponent",
+                unit: "",
+                default: Some("1.5"),
+                meaning: "exponent n, at least 1",
+            },
+            Parameter {
+                name: "damping",
+                unit: "s/m",
+                default: Some("0"),
+                meaning: "damping lambda: an impact at the speed v loses about 2/3 lambda v of its speed, while that is small",
+            },
+        ],
+        integrators: COMPLIANT,
+        states: 0,
+        state_name: None,
+        needs_stribeck: false,
+        properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
         name: "rigid",

@@ -5,8 +5,10 @@
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use stickslip_core::contact::Normal;
+use stickslip_core::contact::hunt_crossley::HuntCrossley;
 use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
-use stickslip_core::contact::rigid;
+use stickslip_core::contact::relaxed::Relaxed;
+use stickslip_core::contact::{proxy, rigid};
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
 use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::karnopp::Karnopp;
@@ -25,8 +27,11 @@ const FACES: &[(&str, &[Face])] = &[
     ("karnopp", &[Face::Karnopp]),
     ("quinn", &[Face::Quinn]),
     ("martins-oden", &[Face::MartinsOden(false), Face::MartinsOden(true)]),
-    ("proxy", &[Face::Proxy(false), Face::Proxy(true)]),
-    ("relaxed", &[Face::Relaxed(false), Face::Relaxed(true)]),
+    ("proxy", &[Face::Proxy(false), Face::Proxy(true), Face::ProxyContact]),
+    (
+        "relaxed",
+        &[Face::Relaxed(false), Face::Relaxed(true), Face::RelaxedContact],
+    ),
     ("dahl", &[Face::Dahl(false), Face::Dahl(true)]),
     ("lugre", &[Face::Lugre(false), Face::Lugre(true)]),
     (
@@ -40,6 +45,7 @@ const FACES: &[(&str, &[Face])] = &[
         ],
     ),
     ("kelvin-voigt", &[Face::KelvinVoigt]),
+    ("hunt-crossley", &[Face::HuntCrossley]),
     ("rigid", &[Face::Rigid]),
 ];
 
@@ -58,6 +64,9 @@ enum Face {
     Lugre(bool),
     Subloading(bool, Evolution, Update),
     KelvinVoigt,
+    RelaxedContact,
+    ProxyContact,
+    HuntCrossley,
     Rigid,
 }
 
@@ -211,6 +220,12 @@ fn evaluate<R: Real, const N: usize>(face: Face, shape: Shape, x: [R; COUNT]) ->
         };
         [&force[..], &change[..N.max(L::STATES * N)], &[law.stored::<N>(state)]].concat()
     }
+    fn normal<R: Real>(law: impl Normal<R>, x: &Input<R>) -> Vec<R> {
+        let mut rate = [R::zero()];
+        let (gap, gap_rate) = (x.velocity[0], x.velocity[1]);
+        let force = law.respond(gap, gap_rate, &x.state[..1], x.step, &mut rate);
+        vec![force, rate[0], law.stored(gap, &x.state[..1])]
+    }
     match face {
         Face::Constant => both(implicit::resolve_constant(slip.velocity, x.step, x.kinetic * x.load)),
         Face::Exact => both(implicit::resolve(curve, x.load, slip.velocity, x.step, stuck)),
@@ -247,11 +262,31 @@ fn evaluate<R: Real, const N: usize>(face: Face, shape: Shape, x: [R; COUNT]) ->
             state[3 * N] = x.viscous * R::lit(0.1);
             keeping(law, advance, curve, &slip, &state, x.step)
         }
-        Face::KelvinVoigt => {
-            let law = KelvinVoigt { stiffness, damping };
-            let force = law.respond(x.velocity[0], x.velocity[1], &[], x.step, &mut []);
-            vec![force, law.stored(x.velocity[0], &[])]
-        }
+        Face::KelvinVoigt => normal(KelvinVoigt { stiffness, damping }, x),
+        // α is a half of β here: the law needs 0 < α ≤ β.
+        Face::RelaxedContact => normal(
+            Relaxed {
+                stiffness,
+                beta: damping,
+                alpha: R::lit(0.5) * damping,
+            },
+            x,
+        ),
+        Face::ProxyContact => normal(
+            proxy::Proxy {
+                stiffness,
+                beta: damping,
+            },
+            x,
+        ),
+        Face::HuntCrossley => normal(
+            HuntCrossley {
+                stiffness,
+                damping,
+                exponent: R::one() + x.exponent,
+            },
+            x,
+        ),
         Face::Rigid => {
             let tangential = [x.velocity[1], x.velocity[2]];
             let touch = rigid::resolve(x.velocity[0], tangential, x.applied[0], x.first, x.step, x.load);

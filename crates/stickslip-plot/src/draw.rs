@@ -4,7 +4,7 @@ use crate::decimate::{Cover, clip, columns, sampled, straighten};
 use crate::scene::{Anchor, Mark, Point, Rect, Scene};
 use crate::text::{runs, unstyled, width, wrap};
 use crate::ticks::{self, Ticks};
-use crate::{Color, Direction, Figure, Legend, Panel, Reference, Scale, Series, Style};
+use crate::{Cells, Color, ColorBar, Direction, Figure, Legend, Panel, Reference, Scale, Series, Style};
 
 const TICK_SIZE: f64 = 10.5;
 const LABEL_SIZE: f64 = 12.0;
@@ -155,6 +155,7 @@ fn x_values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
         .iter()
         .flat_map(move |s| s.x.iter().zip(&s.y).filter_map(shown));
     data.chain(references)
+        .chain(panel.cells.iter().flat_map(|cells| cells.x.iter().copied()))
 }
 
 fn y_values(panel: &Panel, x_range: Option<(f64, f64)>) -> impl Iterator<Item = f64> + '_ {
@@ -170,6 +171,7 @@ fn y_values(panel: &Panel, x_range: Option<(f64, f64)>) -> impl Iterator<Item = 
         .iter()
         .flat_map(move |s| s.x.iter().zip(&s.y).filter_map(shown));
     data.chain(references)
+        .chain(panel.cells.iter().flat_map(|cells| cells.y.iter().copied()))
 }
 
 fn has_markers(panel: &Panel) -> bool {
@@ -211,13 +213,19 @@ impl<'a> Axes<'a> {
             .collect();
         let range = panel.x_range.or_else(|| shared.iter().find_map(|p| p.x_range));
         // Graphs may run from border to border; markers and closed curves should not touch it.
-        let x_margin = if shared.iter().any(|p| has_markers(p) || turns_back(p)) {
+        let mapped = shared.iter().any(|p| p.cells.is_some());
+        let x_margin = if !mapped && shared.iter().any(|p| has_markers(p) || turns_back(p)) {
             0.04
         } else {
             0.0
         };
         let x = Axis::new(panel.x_scale, range, shared.iter().flat_map(|p| x_values(p)), x_margin);
-        let y = Axis::new(panel.y_scale, panel.y_range, y_values(panel, range), 0.06);
+        let y = Axis::new(
+            panel.y_scale,
+            panel.y_range,
+            y_values(panel, range),
+            if panel.cells.is_some() { 0.0 } else { 0.06 },
+        );
 
         let x_ticks = fitting_x_ticks(&x, size.0);
         let y_ticks = y.ticks(((size.1 / 32.0) as usize).clamp(3, 8));
@@ -267,6 +275,9 @@ impl<'a> Axes<'a> {
             dash: &[],
         });
 
+        if let Some(cells) = &self.panel.cells {
+            self.inside.extend(cell_marks(cells, x, y, size));
+        }
         let mut obstacles: Vec<Point> = Vec::new();
         let mut series_marks = Vec::new();
         for (index, series) in self.panel.series.iter().enumerate() {
@@ -309,6 +320,10 @@ impl<'a> Axes<'a> {
             _ if entries.is_empty() => Placed::Nowhere,
             Legend::Hidden => Placed::Nowhere,
             Legend::Auto if common_legend => Placed::Nowhere,
+            // On cells nothing is free.
+            Legend::Auto if self.panel.cells.is_some() => {
+                Placed::Above(legend_rows(&entries, size.0).len() as f64 * LEGEND_ROW + 3.0)
+            }
             Legend::Auto => {
                 let inset = 7.0;
                 let (right, bottom) = (size.0 - legend_width - inset, size.1 - legend_height - inset);
@@ -362,10 +377,12 @@ impl<'a> Axes<'a> {
             .filter(|_| self.shows_x)
             .map(|(p, l)| p + width(l, TICK_SIZE) / 2.0 - size.0)
             .fold(0.0, f64::max);
-        match self.legend {
-            Placed::Beside(rect) => (rect.x + rect.width - size.0).max(overhang),
-            _ => overhang,
-        }
+        let legend = match self.legend {
+            Placed::Beside(rect) => rect.x + rect.width - size.0,
+            _ => 0.0,
+        };
+        let bar = self.panel.bar.as_ref().map_or(0.0, |bar| bar_width(bar, size));
+        overhang.max(legend).max(bar)
     }
 
     /// Heights above the axes: of the note of the y axis if it needs a line of its own, of the legend, and of the title.
@@ -485,6 +502,9 @@ impl<'a> Axes<'a> {
             false,
         );
 
+        if let Some(bar) = &self.panel.bar {
+            draw_bar(bar, origin, size, marks);
+        }
         let entries = legend_entries(self.panel);
         match self.legend {
             Placed::Nowhere => {}
@@ -493,6 +513,156 @@ impl<'a> Axes<'a> {
                 draw_legend_rows(&entries, at((size.0 / 2.0, -top.0 - top.1)), size.0, marks);
             }
         }
+    }
+}
+
+/// The rectangles of cells; each reaches a little under the next, so that no seam shows.
+fn cell_marks(cells: &Cells, x: &Axis, y: &Axis, size: Point) -> Vec<Mark> {
+    const UNDER: f64 = 0.4;
+    let rows = cells.y.len().saturating_sub(1);
+    let mut marks = Vec::new();
+    for (i, edges) in cells.x.windows(2).enumerate() {
+        for (j, sides) in cells.y.windows(2).enumerate() {
+            let Some(color) = cells.colors.get(i * rows + j).copied().flatten() else {
+                continue;
+            };
+            let along = |value: f64| x.fraction(value).clamp(0.0, 1.0) * size.0;
+            let up = |value: f64| size.1 - y.fraction(value).clamp(0.0, 1.0) * size.1;
+            let (left, right) = (along(edges[0]), along(edges[1]));
+            let (top, bottom) = (up(sides[1]), up(sides[0]));
+            marks.push(Mark::Box {
+                rect: Rect {
+                    x: left,
+                    y: top,
+                    width: (right - left + UNDER).min(size.0 - left),
+                    height: (bottom - top + UNDER).min(size.1 - top),
+                },
+                fill: Some(color),
+                stroke: None,
+            });
+        }
+    }
+    marks
+}
+
+const BAR_GAP: f64 = 14.0;
+const BAR_WIDTH: f64 = 12.0;
+const CLASS_ROW: f64 = 17.0;
+
+/// Height of the scale of numbers: the classes stand below it, if it has a scale.
+fn bar_height(bar: &ColorBar, size: Point) -> f64 {
+    if bar.colors.is_empty() {
+        return 0.0;
+    }
+    (size.1 - bar.classes.len() as f64 * CLASS_ROW - 8.0).max(20.0)
+}
+
+fn bar_ticks(bar: &ColorBar, height: f64) -> Ticks {
+    let axis = Axis::new(Scale::Linear, Some(bar.range), std::iter::empty(), 0.0);
+    axis.ticks(((height / 32.0) as usize).clamp(3, 8))
+}
+
+/// Width of the labels beside the scale.
+fn bar_labels(bar: &ColorBar, size: Point) -> f64 {
+    let ticks = bar_ticks(bar, bar_height(bar, size));
+    let texts = ticks.major.iter().map(|(_, label)| width(label, TICK_SIZE));
+    texts.fold(width(&ticks.note, TICK_SIZE) - TICK_LENGTH, f64::max)
+}
+
+fn bar_width(bar: &ColorBar, size: Point) -> f64 {
+    let scale = if bar.colors.is_empty() {
+        0.0
+    } else {
+        BAR_WIDTH + TICK_LENGTH + 3.0 + bar_labels(bar, size) + 5.0 + LABEL_SIZE * 1.2
+    };
+    let names = bar
+        .classes
+        .iter()
+        .map(|(_, name)| BAR_WIDTH + 6.0 + width(name, LEGEND_SIZE));
+    BAR_GAP + names.fold(scale, f64::max)
+}
+
+/// The scale of colours with its numbers, and the classes below it.
+fn draw_bar(bar: &ColorBar, origin: Point, size: Point, marks: &mut Vec<Mark>) {
+    let (left, top) = (origin.0 + size.0 + BAR_GAP, origin.1);
+    let height = bar_height(bar, size);
+    let text = |at: Point, anchor: Anchor, turned: bool, size: f64, words: &str| Mark::Text {
+        at,
+        anchor,
+        turned,
+        size,
+        runs: runs(words),
+        rim: false,
+    };
+    let framed = |rect: Rect, fill: Option<Color>| Mark::Box {
+        rect,
+        fill,
+        stroke: Some((FRAME, 0.7)),
+    };
+    if height > 0.0 {
+        let count = bar.colors.len() as f64;
+        for (i, color) in bar.colors.iter().rev().enumerate() {
+            let y = top + height * i as f64 / count;
+            marks.push(Mark::Box {
+                rect: Rect {
+                    x: left,
+                    y,
+                    width: BAR_WIDTH,
+                    height: (height / count + 0.4).min(top + height - y),
+                },
+                fill: Some(*color),
+                stroke: None,
+            });
+        }
+        let whole = Rect {
+            x: left,
+            y: top,
+            width: BAR_WIDTH,
+            height,
+        };
+        marks.push(framed(whole, None));
+        let axis = Axis::new(Scale::Linear, Some(bar.range), std::iter::empty(), 0.0);
+        let ticks = bar_ticks(bar, height);
+        let right = left + BAR_WIDTH;
+        let place = |measure: f64| top + height * (1.0 - axis.fraction_of_measure(measure));
+        marks.push(Mark::Lines {
+            lines: (ticks.major.iter())
+                .map(|(at, _)| vec![(right, place(*at)), (right + TICK_LENGTH, place(*at))])
+                .collect(),
+            color: FRAME,
+            width: 0.8,
+            dash: &[],
+        });
+        for (at, label) in &ticks.major {
+            let at = (right + TICK_LENGTH + 3.0, place(*at) + TICK_SIZE * CAPITALS / 2.0);
+            marks.push(text(at, Anchor::Start, false, TICK_SIZE, label));
+        }
+        if !ticks.note.is_empty() {
+            marks.push(text((left, top - 4.0), Anchor::Start, false, TICK_SIZE, &ticks.note));
+        }
+        let x = right + TICK_LENGTH + 3.0 + bar_labels(bar, size) + 5.0 + LABEL_SIZE;
+        marks.push(text(
+            (x, top + height / 2.0),
+            Anchor::Middle,
+            true,
+            LABEL_SIZE,
+            &bar.label,
+        ));
+    }
+    for (i, (color, name)) in bar.classes.iter().enumerate() {
+        let y = top + height + if height > 0.0 { 8.0 } else { 0.0 } + CLASS_ROW * i as f64;
+        let rect = Rect {
+            x: left,
+            y: y + 2.0,
+            width: BAR_WIDTH,
+            height: BAR_WIDTH,
+        };
+        marks.push(framed(rect, Some(*color)));
+        let at = (
+            left + BAR_WIDTH + 6.0,
+            y + 2.0 + BAR_WIDTH / 2.0 + LEGEND_SIZE * CAPITALS / 2.0,
+        );
+        marks.push(text(at, Anchor::Start, false, LEGEND_SIZE, name));
     }
 }
 

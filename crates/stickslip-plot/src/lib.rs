@@ -70,6 +70,34 @@ pub struct Panel {
     pub references: Vec<Reference>,
     /// Where the names of the series stand.
     pub legend: Legend,
+    /// Coloured rectangles behind the data; with them the axes begin and end at their edges.
+    pub cells: Option<Cells>,
+    /// What their colours mean, to the right of the axes.
+    pub bar: Option<ColorBar>,
+}
+
+/// Coloured rectangles side by side, such as the cells of a map.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cells {
+    /// Edges along x, in order: one more than there are columns.
+    pub x: Vec<f64>,
+    /// Edges along y, in order: one more than there are rows.
+    pub y: Vec<f64>,
+    /// Colours, column by column; `None` is left white.
+    pub colors: Vec<Option<Color>>,
+}
+
+/// What colours mean: a scale of numbers, and colours with names.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ColorBar {
+    /// Quantity and unit of the numbers.
+    pub label: String,
+    /// Numbers at the lower and the upper end.
+    pub range: (f64, f64),
+    /// Colours from the lower to the upper end.
+    pub colors: Vec<Color>,
+    /// Colours with a name.
+    pub classes: Vec<(Color, String)>,
 }
 
 /// How values are laid out along an axis.
@@ -173,6 +201,18 @@ impl Color {
     /// A grey for what only accompanies the data.
     pub const GREY: Self = Self(128, 128, 128);
     const WHITE: Self = Self(255, 255, 255);
+
+    /// A colour between two: 0 is the first, 1 the second.
+    #[must_use]
+    pub fn mix(first: Self, second: Self, part: f64) -> Self {
+        let part = part.clamp(0.0, 1.0);
+        let channel = |a: u8, b: u8| libm::round(f64::from(a) * (1.0 - part) + f64::from(b) * part) as u8;
+        Self(
+            channel(first.0, second.0),
+            channel(first.1, second.1),
+            channel(first.2, second.2),
+        )
+    }
 }
 
 impl Default for Figure {

@@ -182,6 +182,7 @@ fn body_line(name: &str, body: &BodySpec) -> BodyLine {
             let plural = if count == 1 { "" } else { "s" };
             ("linkage", format!("{count} link{plural}, {mass} kg, {root}"))
         }
+        BodySpec::Own(own) => ("own", format!("coordinates {}", own.body.coordinates().join(", "))),
     };
     BodyLine {
         name: name.to_string(),
@@ -235,7 +236,7 @@ pub fn turns(scenario: &Scenario, port: Port) -> Option<bool> {
             BodySpec::Mass(_) | BodySpec::RigidBody(_) => Some(false),
             BodySpec::Inertia(_) => Some(true),
             BodySpec::Driver(driver) => driver.angular,
-            BodySpec::Linkage(_) => None,
+            BodySpec::Linkage(_) | BodySpec::Own(_) => None,
         },
         Port::Joint { body, link } => match &scenario.bodies[body].1 {
             BodySpec::Linkage(linkage) => Some(linkage.links[link].joint_type == JointType::Revolute),
@@ -514,6 +515,7 @@ fn velocity_of(simulation: &Simulation, port: Port) -> Option<usize> {
                 let placed = &built.network.linkages[index];
                 Some(placed.v - positions + placed.body.joint_velocity_index(link)?)
             }
+            Place::Own(index) => Some(built.network.own_bodies[index].v - positions + link),
             _ => None,
         },
         Port::Ground | Port::Link { .. } => None,
@@ -663,7 +665,7 @@ fn counted(scenario: &Scenario) -> String {
         BodySpec::Mass(mass) => !mass.force.is_empty(),
         BodySpec::Inertia(inertia) => inertia.torque.is_some(),
         BodySpec::RigidBody(body) => !body.force.is_empty() || !body.torque.is_empty(),
-        BodySpec::Driver(_) | BodySpec::Linkage(_) => false,
+        BodySpec::Driver(_) | BodySpec::Linkage(_) | BodySpec::Own(_) => false,
     });
     let has = |word: &str| scenario.elements.iter().any(|(_, element)| kind(element) == word);
     if pushed {

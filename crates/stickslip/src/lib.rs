@@ -29,14 +29,17 @@
 //! | build a system in Rust | [`model::Model`] |
 //! | step it, read motion and forces, set actuators | [`Simulation`] |
 //! | run it to its end with a trace and a report | [`run::run`] |
-//! | write a law of your own | [`model::Model::own_friction`] |
+//! | run it many times with other values | [`sweep::Sweep`] |
+//! | write a law or a body of your own | [`model::Model::own_friction`], [`model::Model::own_body`] |
 //! | know what was chosen and what to expect | [`advice::advise`] |
 //! | see the laws and what they promise | [`core::registry`] |
 
 pub mod advice;
+pub mod analysis;
 pub mod body;
 pub mod build;
 pub mod element;
+pub mod inclusion;
 pub mod integrate;
 pub mod math;
 pub mod model;
@@ -47,6 +50,7 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod simulation;
+pub mod sweep;
 pub mod trace;
 
 pub use simulation::{RunError, Simulation};

@@ -42,6 +42,35 @@ pub fn sin_cos(x: f64) -> (f64, f64) {
     }
 }
 
+/// Sines of many angles, each as [`sin_cos`] gives it.
+pub fn sines<const N: usize>(angles: &mut [f64; N]) {
+    shifted_sines(angles, 0, |x| sin_cos(x).0);
+}
+
+/// Cosines of many angles, each as [`sin_cos`] gives it.
+pub fn cosines<const N: usize>(angles: &mut [f64; N]) {
+    shifted_sines(angles, 1, |x| sin_cos(x).1);
+}
+
+/// Sines of angles that are `quarters` right angles larger. Nothing is decided in the loop, so that several are computed at
+/// once; `one` is for angles that are too large for that.
+#[inline(always)]
+fn shifted_sines<const N: usize>(angles: &mut [f64; N], quarters: u64, one: impl Fn(f64) -> f64) {
+    if !angles.iter().fold(true, |small, x| small & (x.abs() < REDUCTION_LIMIT)) {
+        *angles = angles.map(one);
+        return;
+    }
+    for x in angles {
+        let (y, tail, quadrant) = reduce(*x);
+        let (sine, cosine) = near_zero(y, tail);
+        let quadrant = quadrant.wrapping_add(quarters);
+        // All bits set in odd quadrants, where sine and cosine change places; the sign changes in the upper two.
+        let swap = (quadrant & 1).wrapping_neg();
+        let magnitude = (cosine.to_bits() & swap) | (sine.to_bits() & !swap);
+        *x = f64::from_bits(magnitude ^ ((quadrant & 2) << 62));
+    }
+}
+
 #[cold]
 #[inline(never)]
 fn sin_cos_large(x: f64) -> (f64, f64) {
@@ -54,15 +83,7 @@ fn sin_cos_reduced(x: f64) -> (f64, f64) {
     if x.abs() < core::f64::consts::FRAC_PI_4 {
         return near_zero(x, 0.0);
     }
-    let shifted = x * core::f64::consts::FRAC_2_PI + ROUND_TO_INTEGER;
-    let quadrant = shifted.to_bits();
-    let k = shifted - ROUND_TO_INTEGER;
-
-    // x − kπ/2 = y + tail. The products with the first two parts are exact, and so are the first difference and the
-    // recovery of what y has rounded off; only the last product and the last two differences round.
-    let coarse = x - k * HALF_PI[0];
-    let y = coarse - k * HALF_PI_AFTER_FIRST;
-    let tail = ((coarse - y) - k * HALF_PI[1]) - k * HALF_PI[2];
+    let (y, tail, quadrant) = reduce(x);
     let (sine, cosine) = near_zero(y, tail);
     match quadrant & 3 {
         0 => (sine, cosine),
@@ -70,6 +91,19 @@ fn sin_cos_reduced(x: f64) -> (f64, f64) {
         2 => (-sine, -cosine),
         _ => (-cosine, sine),
     }
+}
+
+/// y, tail and k (in its last two bits) of x − kπ/2 = y + tail with |y| ≤ π/4.
+#[inline(always)]
+fn reduce(x: f64) -> (f64, f64, u64) {
+    let shifted = x * core::f64::consts::FRAC_2_PI + ROUND_TO_INTEGER;
+    let k = shifted - ROUND_TO_INTEGER;
+    // The products with the first two parts are exact, and so are the first difference and the recovery of what y has
+    // rounded off; only the last product and the last two differences round.
+    let coarse = x - k * HALF_PI[0];
+    let y = coarse - k * HALF_PI_AFTER_FIRST;
+    let tail = ((coarse - y) - k * HALF_PI[1]) - k * HALF_PI[2];
+    (y, tail, shifted.to_bits())
 }
 
 /// Sine and cosine of y + tail for |y| ≤ π/4 and a tail below the last place of y.
@@ -132,6 +166,38 @@ mod tests {
             rows += 1;
         }
         assert!(rows > 500);
+    }
+
+    #[test]
+    fn many_at_once_are_the_same_as_one_by_one() {
+        let mut seed = 0x9e37_79b9_7f4a_7c15_u64;
+        for limit in [0.7, 4.0, 99_999.0, 1.2e5] {
+            for _ in 0..2000 {
+                let angles: [f64; 8] = std::array::from_fn(|i| {
+                    seed ^= seed << 13;
+                    seed ^= seed >> 7;
+                    seed ^= seed << 17;
+                    let x = limit * ((seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0);
+                    if i == 7 {
+                        core::f64::consts::FRAC_PI_2 * x.round()
+                    } else {
+                        x
+                    }
+                });
+                let (mut s, mut c) = (angles, angles);
+                sines(&mut s);
+                cosines(&mut c);
+                for (i, x) in angles.into_iter().enumerate() {
+                    assert_eq!((s[i].to_bits(), c[i].to_bits()), {
+                        let (s, c) = sin_cos(x);
+                        (s.to_bits(), c.to_bits())
+                    });
+                }
+            }
+        }
+        let mut zero = [0.0, -0.0];
+        sines(&mut zero);
+        assert_eq!(zero.map(f64::to_bits), [0.0, -0.0].map(|x| sin_cos(x).0.to_bits()));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Building a system in Rust, without a scenario file.
 
+use crate::body::{OwnBody, OwnBodySpec};
 use crate::element::own::OwnFriction;
 use crate::integrate::Method;
 use crate::profile::Profile;
@@ -10,6 +11,7 @@ use crate::scenario::{
 };
 use crate::simulation::Simulation;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// The fixed world.
 pub const GROUND: Port = Port::Ground;
@@ -118,8 +120,10 @@ impl Model {
             },
             bodies: Vec::new(),
             elements: Vec::new(),
+            inclusion: None,
             columns: None,
             stick_slip: None,
+            map: None,
             warnings: Vec::new(),
             sources: Vec::new(),
             spans: BTreeMap::new(),
@@ -256,6 +260,61 @@ impl Model {
         let element = self.friction(name, first, second, Friction::law("own", 0.0));
         self.own.insert(element, Box::new(law));
         element
+    }
+
+    /// Adds a body of your own and returns a port for each of its coordinates.
+    ///
+    /// ```
+    /// use stickslip::body::OwnBody;
+    /// use stickslip::integrate::Method;
+    /// use stickslip::model::{Friction, GROUND, Model};
+    ///
+    /// /// A cart of mass `cart` that carries a pendulum: a point mass `bob` on a rod.
+    /// struct Crane { cart: f64, bob: f64, rod: f64 }
+    /// impl OwnBody for Crane {
+    ///     fn coordinates(&self) -> &[&str] {
+    ///         &["cart", "swing"]
+    ///     }
+    ///     fn inertia(&self, q: &[f64], matrix: &mut [f64]) {
+    ///         let coupling = self.bob * self.rod * q[1].cos();
+    ///         matrix.copy_from_slice(&[self.cart + self.bob, coupling, coupling, self.bob * self.rod * self.rod]);
+    ///     }
+    ///     fn force(&self, q: &[f64], v: &[f64], force: &mut [f64]) {
+    ///         force[0] = self.bob * self.rod * v[1] * v[1] * q[1].sin();
+    ///         force[1] = -self.bob * 9.8 * self.rod * q[1].sin();
+    ///     }
+    ///     fn potential(&self, q: &[f64]) -> f64 {
+    ///         -self.bob * 9.8 * self.rod * q[1].cos()
+    ///     }
+    /// }
+    ///
+    /// let mut model = Model::new(1e-3, Method::ImplicitEuler);
+    /// let ports = model.own_body("crane", Crane { cart: 10.0, bob: 1.0, rod: 2.0 }, &[0.0, 0.3], &[0.0, 0.0]);
+    /// let rail = model.friction("rail", ports[0], GROUND, Friction::law("implicit", 5.0));
+    /// let mut simulation = model.build()?;
+    /// for _ in 0..2000 {
+    ///     simulation.advance_observed(1)?;
+    ///     assert_eq!(simulation.velocity(0)[0], 0.0); // the bob pulls with less than 5 N: the cart holds, exactly
+    /// }
+    /// assert!(simulation.force(rail)[0].abs() < 5.0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn own_body(
+        &mut self,
+        name: &str,
+        body: impl OwnBody + 'static,
+        position: &[f64],
+        velocity: &[f64],
+    ) -> Vec<Port> {
+        let count = body.coordinates().len();
+        let spec = OwnBodySpec {
+            body: Arc::new(body),
+            position: position.to_vec(),
+            velocity: velocity.to_vec(),
+        };
+        self.body(name, BodySpec::Own(spec));
+        let body = self.scenario.bodies.len() - 1;
+        (0..count).map(|link| Port::Joint { body, link }).collect()
     }
 
     /// Checks the system and puts it at its start.

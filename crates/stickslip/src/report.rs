@@ -1,8 +1,10 @@
 //! The run report: what a run came to, as numbers and events.
 
+use crate::analysis::stick_slip::StickSlip;
+pub use crate::analysis::stick_slip::StickSlipReport;
 use crate::element::Mode;
 use crate::integrate::march::Statistics;
-use crate::scenario::{ElementSpec, StickSlipSpec};
+use crate::scenario::ElementSpec;
 use crate::simulation::Simulation;
 use crate::trace::Columns;
 use serde::Serialize;
@@ -61,25 +63,6 @@ pub struct EnergyReport {
     pub residual: f64,
 }
 
-/// Stick-slip of a signal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct StickSlipReport {
-    /// The column.
-    pub signal: String,
-    /// Largest less smallest value after the start of the analysis, divided by the scale.
-    pub amplitude: f64,
-    /// Mean time between rises through the middle, s.
-    pub period: Option<f64>,
-    /// Largest value over the scale.
-    pub max: f64,
-    /// Smallest value over the scale.
-    pub min: f64,
-    /// Whole cycles seen.
-    pub cycles: u64,
-    /// Whether the amplitude is at most the threshold.
-    pub stable: bool,
-}
-
 /// The report of a run (INTERFACE: `--json`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
@@ -116,13 +99,6 @@ pub struct Report {
     pub warnings: Vec<String>,
 }
 
-/// A signal under analysis: its column, and its values over the scale with their times.
-struct Analysis {
-    spec: StickSlipSpec,
-    column: usize,
-    samples: Vec<(f64, f64)>,
-}
-
 /// Watches a run step by step.
 pub struct Reporter {
     mode: Vec<Mode>,
@@ -137,7 +113,8 @@ pub struct Reporter {
     events_total: u64,
     initial: (f64, f64),
     stored: Vec<f64>,
-    analysis: Option<Analysis>,
+    /// The column under analysis.
+    analysis: Option<(usize, StickSlip)>,
 }
 
 impl Reporter {
@@ -155,11 +132,7 @@ impl Reporter {
         };
         let analysis = scenario.stick_slip.as_ref().and_then(|spec| {
             let column = columns.names().iter().position(|name| *name == spec.signal)?;
-            Some(Analysis {
-                spec: spec.clone(),
-                column,
-                samples: Vec::new(),
-            })
+            Some((column, StickSlip::new(spec.clone())))
         });
         let count = scenario.elements.len();
         Reporter {
@@ -222,10 +195,8 @@ impl Reporter {
                 self.mode[i] = seen.mode;
             }
         }
-        if let Some(Analysis { spec, column, samples }) = &mut self.analysis
-            && time >= spec.from
-        {
-            samples.push((time, columns.value(simulation, *column) / spec.scale));
+        if let Some((column, analysis)) = &mut self.analysis {
+            analysis.watch(time, columns.value(simulation, *column));
         }
     }
 
@@ -311,44 +282,11 @@ impl Reporter {
             events: self.events,
             events_total: self.events_total,
             elements,
-            energy: Some(energy),
-            stick_slip: self
-                .analysis
-                .and_then(|analysis| stick_slip(&analysis.spec, &analysis.samples)),
+            // Equations say nothing of energy.
+            energy: scenario.inclusion.is_none().then_some(energy),
+            stick_slip: self.analysis.and_then(|(_, analysis)| analysis.finish()),
             solver: chosen.then_some(statistics),
             warnings,
         }
     }
-}
-
-/// Amplitude, period and cycles of sampled values.
-fn stick_slip(spec: &StickSlipSpec, samples: &[(f64, f64)]) -> Option<StickSlipReport> {
-    let max = samples.iter().map(|s| s.1).reduce(f64::max)?;
-    let min = samples.iter().map(|s| s.1).reduce(f64::min)?;
-    let middle = 0.5 * (max + min);
-    // Rises through the middle, each counted once the signal has come from the lower quarter, so noise does not count.
-    let low = min + 0.25 * (max - min);
-    let mut armed = false;
-    let mut rises = Vec::new();
-    for &(t, value) in samples {
-        if value < low {
-            armed = true;
-        } else if armed && value >= middle && max > min {
-            rises.push(t);
-            armed = false;
-        }
-    }
-    let period = match rises.as_slice() {
-        [first, .., last] => Some((last - first) / (rises.len() - 1) as f64),
-        _ => None,
-    };
-    Some(StickSlipReport {
-        signal: spec.signal.clone(),
-        amplitude: max - min,
-        period,
-        max,
-        min,
-        cycles: rises.len().saturating_sub(1) as u64,
-        stable: max - min <= spec.threshold,
-    })
 }

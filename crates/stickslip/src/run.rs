@@ -137,6 +137,7 @@ pub fn run(
     let all = Columns::new(simulation);
     let mut reporter = Reporter::new(simulation, &all);
     let steps = simulation.built().steps;
+    let chosen = simulation.method().chooses_steps();
     let every = options.every.max(1);
     let mut recorder = rows.map(|(columns, sink)| Recorder {
         columns,
@@ -175,7 +176,8 @@ pub fn run(
         if let Some(recorder) = &mut recorder {
             recorder.take(simulation, done.is_multiple_of(every))?;
         }
-        if done.is_multiple_of(PULSE)
+        // Where steps are output intervals each may take long.
+        if (chosen || done.is_multiple_of(PULSE))
             && let Some(progress) = &mut options.progress
         {
             progress(done);

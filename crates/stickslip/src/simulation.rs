@@ -423,6 +423,10 @@ impl Simulation {
                     placed.v..placed.v + placed.velocities,
                 )
             }
+            Place::Own(index) => {
+                let placed = &network.own_bodies[index];
+                (placed.q..placed.q + placed.count, placed.v..placed.v + placed.count)
+            }
         }
     }
 

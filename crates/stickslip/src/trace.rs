@@ -43,6 +43,12 @@ impl Columns {
         for (index, (name, body)) in scenario.bodies.iter().enumerate() {
             columns.add_body(simulation, index, name, body);
         }
+        if let Some(inclusion) = &scenario.inclusion {
+            let first = simulation.built().network.layout.first_state();
+            for (i, name) in inclusion.states().iter().enumerate() {
+                columns.push(name.clone(), Source::State(first + i));
+            }
+        }
         for (index, (name, element)) in scenario.elements.iter().enumerate() {
             columns.add_element(simulation, index, name, element);
         }
@@ -100,6 +106,13 @@ impl Columns {
                     }
                 }
             }
+            Place::Own(own) => {
+                let placed = &network.own_bodies[own];
+                for (i, coordinate) in placed.body.coordinates().iter().enumerate() {
+                    self.push(format!("{name}.{coordinate}.position"), Source::State(placed.q + i));
+                    self.push(format!("{name}.{coordinate}.velocity"), Source::State(placed.v + i));
+                }
+            }
         }
     }
 
@@ -113,14 +126,44 @@ impl Columns {
                 self.push(format!("{name}.mode"), Source::Mode(index));
                 self.bristle(simulation, index, name, &spec.friction.law, axes);
             }
-            ElementSpec::Contact(_) => {
+            ElementSpec::Contact(spec) => {
                 self.push(format!("{name}.normal"), Source::Normal(index));
                 self.push(format!("{name}.gap"), Source::Gap(index));
                 self.push(format!("{name}.mode"), Source::Mode(index));
+                // The states of a contact with one point: three of the friction, then that of the normal force.
+                let (first, count) = simulation.built().states[index];
+                let normal = law(Family::Contact, &spec.normal.law);
+                if normal.is_some_and(|normal| count == 3 + normal.states && normal.name != "rigid") {
+                    if let Some(friction) = &spec.friction {
+                        self.bristle(simulation, index, name, &friction.law, 3);
+                    }
+                    if let Some(state) = normal.and_then(|normal| normal.state_name) {
+                        self.push(format!("{name}.{state}"), Source::State(first + 3));
+                    }
+                }
             }
-            ElementSpec::Stop(_) => {
+            ElementSpec::Stop(spec) => {
                 self.push(format!("{name}.gap"), Source::Gap(index));
                 self.push(format!("{name}.mode"), Source::Mode(index));
+                let normal = spec
+                    .normal
+                    .as_ref()
+                    .and_then(|normal| law(Family::Contact, &normal.law));
+                if let Some(state) = normal.and_then(|normal| normal.state_name) {
+                    let first = simulation.built().states[index].0;
+                    let ends = [(spec.lower, "lower"), (spec.upper, "upper")];
+                    let both = spec.lower.is_some() && spec.upper.is_some();
+                    for (end, (limit, word)) in ends.into_iter().enumerate() {
+                        if limit.is_some() {
+                            let column = if both {
+                                format!("{name}.{state}.{word}")
+                            } else {
+                                format!("{name}.{state}")
+                            };
+                            self.push(column, Source::State(first + end));
+                        }
+                    }
+                }
             }
             ElementSpec::Joint(spec) => {
                 self.push(format!("{name}.gap"), Source::Gap(index));

@@ -6,6 +6,7 @@ use clap::Args;
 use std::path::PathBuf;
 use stickslip::Simulation;
 use stickslip::advice::{Advice, FrictionLine, advise};
+use stickslip::inclusion::Inclusion;
 use stickslip::run::recorded_columns;
 use stickslip::scenario::Scenario;
 
@@ -43,11 +44,11 @@ impl Check {
             return print_json(&advice);
         }
         warn(simulation.scenario(), &advice.diagnostics);
-        print(&text(&advice))
+        print(&text(&advice, simulation.scenario().inclusion.as_ref()))
     }
 }
 
-fn text(advice: &Advice) -> String {
+fn text(advice: &Advice, inclusion: Option<&Inclusion>) -> String {
     let mut out = String::new();
     if !advice.title.is_empty() {
         out += &format!("{}\n", advice.title);
@@ -66,7 +67,19 @@ fn text(advice: &Advice) -> String {
         .iter()
         .map(|body| vec![body.name.clone(), body.kind.to_string(), body.about.clone()])
         .collect();
-    out += &format!("\nBodies\n{}", list(&bodies, "  "));
+    if !bodies.is_empty() {
+        out += &format!("\nBodies\n{}", list(&bodies, "  "));
+    }
+    if let Some(inclusion) = inclusion {
+        out += &format!("\nStates\n  {}\n", inclusion.states().join(", "));
+        let (before, after) = (inclusion.description().states.len(), inclusion.states().len());
+        if after > before {
+            out += &format!(
+                "  {} added by the rewriting; `stickslip rewrite FILE` shows how\n",
+                after - before
+            );
+        }
+    }
     let elements: Vec<Vec<String>> = advice
         .elements
         .iter()

@@ -40,7 +40,7 @@ impl Figures {
                 .iter()
                 .filter(|claim| matches!(claim.verdict, Verdict::NotReproducible(_)));
             let count = section.claims.len() - open.count();
-            note(&format!("{:16}{} of {count} claims hold", entry.name, count - failing));
+            note(&format!("{:20}{} of {count} claims hold", entry.name, count - failing));
             for claim in section.claims.iter().filter(|claim| claim.verdict == Verdict::Fails) {
                 note(&format!("  fails: {}", claim.claim));
                 let pairs = claim.expected.lines().zip(claim.measured.lines());

@@ -3,11 +3,17 @@
 mod check;
 mod compare;
 mod completions;
+mod experiment;
 mod figures;
 mod laws;
+mod map;
 mod new;
+mod rewrite;
 mod run;
 mod schema;
+mod sweep;
+
+pub use run::stop_flag;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -18,7 +24,11 @@ pub enum Command {
     Run(run::Run),
     Check(check::Check),
     Compare(compare::Compare),
+    Sweep(sweep::Sweep),
+    Map(map::Map),
     Laws(laws::Laws),
+    Experiment(experiment::ExperimentCommand),
+    Rewrite(rewrite::Rewrite),
     Figures(figures::Figures),
     New(new::New),
     Schema(schema::Schema),
@@ -32,7 +42,11 @@ impl Command {
             Self::Run(run) => run.execute(),
             Self::Check(check) => check.execute(),
             Self::Compare(compare) => compare.execute(),
+            Self::Sweep(sweep) => sweep.execute(),
+            Self::Map(map) => map.execute(),
             Self::Laws(laws) => laws.execute(),
+            Self::Experiment(experiment) => experiment.execute(),
+            Self::Rewrite(rewrite) => rewrite.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),
             Self::Schema(schema) => schema.execute(),

@@ -137,6 +137,7 @@ pub fn stop_flag() -> &'static AtomicBool {
 /// A bar on a terminal, once the work has lasted a while.
 pub struct Progress {
     total: u64,
+    template: &'static str,
     start: Instant,
     bar: Option<ProgressBar>,
     wanted: bool,
@@ -147,8 +148,23 @@ impl Progress {
 
     /// Of so many steps.
     pub fn new(total: u64, quiet: bool) -> Self {
+        Self::with_template(total, quiet, "{bar:40} {percent:>3} %  {eta} left")
+    }
+
+    /// Of so many runs.
+    pub fn of_runs(total: u64, quiet: bool) -> Self {
+        Self::with_template(total, quiet, "{bar:40} {pos} of {len} runs  {per_sec}  {eta} left")
+    }
+
+    /// Of so many columns of a map.
+    pub fn of_columns(total: u64, quiet: bool) -> Self {
+        Self::with_template(total, quiet, "{bar:40} {pos} of {len} columns  {eta} left")
+    }
+
+    fn with_template(total: u64, quiet: bool, template: &'static str) -> Self {
         Progress {
             total,
+            template,
             start: Instant::now(),
             bar: None,
             wanted: !quiet && io::stderr().is_terminal(),
@@ -162,7 +178,7 @@ impl Progress {
         }
         let bar = self.bar.get_or_insert_with(|| {
             let bar = ProgressBar::new(self.total);
-            if let Ok(style) = ProgressStyle::with_template("{bar:40} {percent:>3} %  {eta} left") {
+            if let Ok(style) = ProgressStyle::with_template(self.template) {
                 bar.set_style(style);
             }
             bar

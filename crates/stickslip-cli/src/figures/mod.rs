@@ -6,6 +6,7 @@
 mod bench;
 mod expected;
 mod seed000;
+mod seed001;
 mod seed004;
 
 use bench::Bench;
@@ -33,6 +34,13 @@ pub const FIGURES: &[Entry] = &[
     Entry { name: "fig000-curves", publication: "seed000", draw: seed000::curves },
     Entry { name: "fig000-plane", publication: "seed000", draw: seed000::plane },
     Entry { name: "fig000-order", publication: "seed000", draw: seed000::order },
+    Entry { name: "fig001-3", publication: "seed001", draw: seed001::trembling },
+    Entry { name: "fig001-5", publication: "seed001", draw: seed001::bouncing },
+    Entry { name: "fig001-force", publication: "seed001", draw: seed001::forces },
+    Entry { name: "fig001-restitution", publication: "seed001", draw: seed001::restitution },
+    Entry { name: "fig001-example1", publication: "seed001", draw: seed001::example_1 },
+    Entry { name: "fig001-example2", publication: "seed001", draw: seed001::example_2 },
+    Entry { name: "fig001-order", publication: "seed001", draw: seed001::order },
     Entry { name: "fig004-4", publication: "seed004", draw: seed004::sphere },
     Entry { name: "fig004-6", publication: "seed004", draw: seed004::torques },
     Entry { name: "fig004-7", publication: "seed004", draw: seed004::arm },
@@ -43,6 +51,7 @@ pub const FIGURES: &[Entry] = &[
 /// Claims and expected values: one file for each publication.
 const PUBLICATIONS: &[(&str, &str)] = &[
     ("seed000", include_str!("../../../../figures/seed000.toml")),
+    ("seed001", include_str!("../../../../figures/seed001.toml")),
     ("seed004", include_str!("../../../../figures/seed004.toml")),
 ];
 
@@ -97,7 +106,8 @@ impl Reproduction {
 const INTRODUCTION: &[&str] = &[
     "Every figure below was drawn from runs of the scenarios named with the claims; stickslip run repeats each of them. A claim \
      holds if every number measured lies within the tolerance stated.",
-    "Seed 000 is the paper on discrete-time regularization of discontinuous friction, seed 004 the one on a modular simulation \
+    "Seed 000 is the paper on discrete-time regularization of discontinuous friction, seed 001 the one on friction and contact as \
+     ordinary differential equations, seed 004 the one on a modular simulation \
      architecture with Coulomb friction. Expected numbers come from three places, named with each claim: the paper itself, a closed \
      form, or the science page, which holds the numbers of an independent implementation of the same experiments.",
 ];
@@ -236,6 +246,16 @@ mod tests {
     #[test]
     fn two_bodies_hold() {
         holds("fig000-5");
+    }
+
+    #[test]
+    fn contact_forces_hold() {
+        holds("fig001-force");
+    }
+
+    #[test]
+    fn restitutions_hold() {
+        holds("fig001-restitution");
     }
 
     #[test]

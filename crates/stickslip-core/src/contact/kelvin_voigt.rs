@@ -7,7 +7,7 @@ use super::Normal;
 use crate::scalar::Real;
 
 /// The Kelvin-Voigt contact.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct KelvinVoigt<R> {
     /// Stiffness K.
     pub stiffness: R,

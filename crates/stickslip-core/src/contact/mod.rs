@@ -2,7 +2,10 @@
 //!
 //! The gap is positive where the bodies are apart; the force pushes them apart when positive.
 
+pub mod hunt_crossley;
 pub mod kelvin_voigt;
+pub mod proxy;
+pub mod relaxed;
 pub mod rigid;
 
 use crate::scalar::Real;

@@ -49,7 +49,13 @@ impl<R: Real, const STAGED: bool> Proxy<R, STAGED> {
         } else {
             curve.dry(norm(slip.velocity), slip.load)
         };
-        let force = gsat(limit, self.trial(slip.velocity, bristle, tau));
+        self.held(limit, slip.velocity, bristle, tau)
+    }
+
+    /// Eq 19 with dry friction `limit`: resisting bristle force and ė.
+    #[inline(always)]
+    pub fn held<const N: usize>(&self, limit: R, velocity: [R; N], bristle: [R; N], tau: R) -> ([R; N], [R; N]) {
+        let force = gsat(limit, self.trial(velocity, bristle, tau));
         let rate = scale(
             sub(force, scale(bristle, self.stiffness)),
             R::one() / (self.damping + tau * self.stiffness),

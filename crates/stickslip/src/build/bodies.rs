@@ -1,12 +1,13 @@
 //! Bodies: where their coordinates are in the state, their masses and initial motion.
 
 use super::{Builder, Place};
-use crate::body::{JointKind, LinkDescription, Linkage, LinkageScratch, RigidBody};
+use crate::body::own::{MOST_COORDINATES, PlacedOwn};
+use crate::body::{JointKind, LinkDescription, Linkage, LinkageScratch, OwnBodySpec, RigidBody};
 use crate::network::dense::{ldlt_factor, ldlt_solve};
 use crate::network::port::Coordinate;
 use crate::network::{AppliedForce, Drive, PlacedBody, PlacedLinkage};
 use crate::scenario::{BodySpec, DriverMotion, JointType, LinkageSpec, RigidBodySpec};
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{DMatrix, Matrix3, Vector3};
 
 /// Symmetric matrix from xx, yy, zz, xy, xz, yz.
 fn symmetric([xx, yy, zz, xy, xz, yz]: [f64; 6]) -> Matrix3<f64> {
@@ -39,6 +40,7 @@ impl Builder<'_> {
                     self.layout.velocities += 6;
                 }
                 BodySpec::Linkage(_) => (),
+                BodySpec::Own(spec) => self.layout.joints += spec.body.coordinates().len(),
             }
         }
         for linkage in &linkages {
@@ -163,6 +165,11 @@ impl Builder<'_> {
                     };
                     self.place_linkage(spec, linkage, q, v, positions, velocities)
                 }
+                BodySpec::Own(spec) => {
+                    let (q, v) = (joint, first_v + joint);
+                    joint += spec.body.coordinates().len();
+                    self.place_own(name, spec, q, v)
+                }
             };
             self.places.push(place);
         }
@@ -174,6 +181,48 @@ impl Builder<'_> {
         }
         let signal = self.signal(profile);
         self.forces.push(AppliedForce { velocity, signal });
+    }
+
+    fn place_own(&mut self, name: &str, spec: &OwnBodySpec, q: usize, v: usize) -> Place {
+        let count = spec.body.coordinates().len();
+        let placed = PlacedOwn {
+            body: spec.body.clone(),
+            q,
+            v,
+            count,
+        };
+        let path = format!("bodies.{name}");
+        if !(1..=MOST_COORDINATES).contains(&count) || spec.position.len() != count || spec.velocity.len() != count {
+            let message = format!(
+                "the body has {count} coordinates, {} positions and {} velocities",
+                spec.position.len(),
+                spec.velocity.len()
+            );
+            self.error(&path, message).help = Some(format!(
+                "give one position and one velocity for each of 1 to {MOST_COORDINATES} coordinates"
+            ));
+            return Place::Own(0);
+        }
+        self.initial[q..q + count].copy_from_slice(&spec.position);
+        self.initial[v..v + count].copy_from_slice(&spec.velocity);
+        let mut inertia = placed.inertia(&self.initial);
+        let matrix = DMatrix::from_row_slice(count, count, &inertia[..count * count]);
+        if matrix != matrix.transpose() || matrix.cholesky().is_none() {
+            self.error(
+                &path,
+                "the inertia of the body is not symmetric and positive definite at the start",
+            )
+            .help = Some("OwnBody::inertia writes M(q) row by row; every motion must have kinetic energy".into());
+        }
+        ldlt_factor(&mut inertia, count);
+        for i in 0..count {
+            let mut column = [0.0; MOST_COORDINATES];
+            column[i] = 1.0;
+            ldlt_solve(&inertia, count, &mut column[..count]);
+            self.inverse_mass[q + i] = column[i];
+        }
+        self.own_bodies.push(placed);
+        Place::Own(self.own_bodies.len() - 1)
     }
 
     fn place_rigid_body(&mut self, name: &str, spec: &RigidBodySpec, q: usize, v: usize) -> Place {
@@ -309,6 +358,32 @@ impl Builder<'_> {
             largest = largest.max(Matrix3::from_fn(product).symmetric_eigenvalues().max());
         });
         largest
+    }
+
+    /// Inverse of the mass that a force along `direction` at a point of the world feels on a link at the start.
+    pub(super) fn inverse_mass_of_placed_link(
+        &self,
+        linkage: usize,
+        link: usize,
+        point: &Vector3<f64>,
+        direction: &Vector3<f64>,
+    ) -> f64 {
+        let placed = &self.linkages[linkage];
+        let n = placed.velocities;
+        let mut scratch = placed.body.scratch();
+        let (q, v) = placed.motion(&self.initial);
+        placed.body.place(q, v, &mut scratch);
+        let mut matrix = vec![0.0; n * n];
+        placed.body.mass_matrix(&mut scratch, &mut matrix);
+        ldlt_factor(&mut matrix, n);
+        let mut rows = vec![0.0; 3 * n];
+        placed.body.point_jacobian(&scratch, link, point, &mut rows);
+        let row: Vec<f64> = (0..n)
+            .map(|i| (0..3).map(|k| direction[k] * rows[k * n + i]).sum())
+            .collect();
+        let mut solved = row.clone();
+        ldlt_solve(&matrix, n, &mut solved);
+        row.iter().zip(&solved).map(|(a, b)| a * b).sum()
     }
 
     /// Calls `look` with the placed links and the factored mass matrix of many poses. Joint angles are sampled over a

@@ -1,12 +1,16 @@
 //! Elements: each goes into the group of its kind.
 
-use super::laws::{Felt, LawKind, NormalKind, Rubbing};
+use super::laws::{Felt, LawKind, Rubbing};
+use super::normal::{NormalKind, Pressed};
 use super::{Builder, Place};
+use crate::body::Frame;
 use crate::element::Elements;
 use crate::element::actuator::{Actuator, Actuators};
 use crate::element::contact::{Contact, Contacts, Geometry, Surface, Tangential};
 use crate::element::friction::{Baselines, Bristles, Friction, Frictions, Implicit, Resolve, SteadyCurve};
+use crate::element::inclusion::InclusionGroup;
 use crate::element::joint::{Joint, Joints};
+use crate::element::normal::NormalLaw;
 use crate::element::own::{Own, Owns};
 use crate::element::spring::{Spring, Springs};
 use crate::element::stop::{Stop, Stops};
@@ -19,7 +23,6 @@ use crate::scenario::{
     Shape, SpringSpec, StopSpec,
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
-use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
 use stickslip_core::friction::curve::Stribeck;
 use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::karnopp::Karnopp;
@@ -72,6 +75,7 @@ pub(super) struct Groups {
     lugre: ByAxes<Lugre<f64>>,
     subloading: ByAxes<Subloading<f64>>,
     own: Vec<Own>,
+    pub(super) inclusion: Option<InclusionGroup>,
     resolve: bool,
 }
 
@@ -119,6 +123,9 @@ impl Groups {
             respond!(martins_oden, proxy, relaxed, dahl, lugre, subloading);
         }
         put!(elements, groups.own, Owns);
+        if let Some(inclusion) = groups.inclusion {
+            elements.push(Box::new(inclusion));
+        }
         (elements, frictions)
     }
 }
@@ -145,7 +152,10 @@ impl Builder<'_> {
                 let per_axis = registry::law(Family::Friction, &spec.friction.law).map_or(0, |law| law.states);
                 per_axis * axes_of(spec.between[0]).max(axes_of(spec.between[1]))
             }
-            ElementSpec::Contact(spec) => 3 * self.touching_points(spec).map_or(0, |(points, _)| points.len()),
+            ElementSpec::Contact(spec) => {
+                let normal = registry::law(Family::Contact, &spec.normal.law).map_or(0, |law| law.states);
+                (3 + normal) * self.touching_points(spec).map_or(0, |(points, _)| points.len())
+            }
             ElementSpec::Joint(_) => 1,
             ElementSpec::Stop(_) => 2,
             _ => 0,
@@ -435,11 +445,13 @@ impl Builder<'_> {
         self.push_friction(element, pair, axes, rubbing, state, mobility);
     }
 
-    /// Whether a velocity belongs to a linkage.
+    /// Whether a velocity belongs to a linkage or a body of the user's own, whose coordinates move together.
     fn on_linkage(&self, v: usize) -> bool {
-        self.linkages
-            .iter()
-            .any(|placed| (placed.v..placed.v + placed.velocities).contains(&v))
+        let linkages = self.linkages.iter().map(|placed| (placed.v, placed.velocities));
+        let own = self.own_bodies.iter().map(|placed| (placed.v, placed.count));
+        linkages
+            .chain(own)
+            .any(|(first, count)| (first..first + count).contains(&v))
     }
 
     fn push_friction(
@@ -534,7 +546,15 @@ impl Builder<'_> {
         }
         let felt = self.felt(spec.between, spec.ratio, &pair);
         let normal_path = format!("{path}.normal");
-        let Some(normal) = self.normal_law(&normal_path, spec.normal.as_ref(), felt) else {
+        let gravity = [pair.first.v, pair.second.v].map(|v| self.gravity_of(v));
+        let falling = pair.ratio[0] * gravity[0] - pair.ratio[1] * gravity[1];
+        let pressed = Pressed {
+            felt,
+            mass: felt.mass,
+            weight: felt.mass.map(|mass| mass * falling.abs()),
+            how: "felt along the motion",
+        };
+        let Some(normal) = self.normal_law(&normal_path, spec.normal.as_ref(), pressed) else {
             return;
         };
         let lower = spec.lower.unwrap_or(f64::NEG_INFINITY);
@@ -546,15 +566,19 @@ impl Builder<'_> {
         }
         let state = self.take_states(element, 2);
         match normal {
-            NormalKind::KelvinVoigt { stiffness, damping } => {
-                let normal = KelvinVoigt { stiffness, damping };
-                self.groups.stops.push(Stop {
+            NormalKind::Compliant(normal) => {
+                let stop = Stop {
                     element,
                     pair,
                     lower,
                     upper,
                     normal,
-                });
+                    state,
+                };
+                for (end, gap) in [position - lower, upper - position].into_iter().enumerate() {
+                    self.initial[stop.states(end)].fill(NormalLaw::rest(gap));
+                }
+                self.groups.stops.push(stop);
             }
             NormalKind::Rigid { restitution } => {
                 self.rigid.push(Rigid {
@@ -645,6 +669,89 @@ impl Builder<'_> {
         }
     }
 
+    /// Where a body is at the start.
+    fn initial_frame(&self, body: Attachment) -> Frame {
+        let mut frame = Frame::ground();
+        match body {
+            Attachment::Ground => (),
+            Attachment::Point { coordinate, axes } => {
+                for i in 0..axes {
+                    frame.position[i] = self.initial[coordinate.q + i];
+                }
+            }
+            Attachment::Rigid(index) => {
+                let placed = &self.bodies[index];
+                let (q, v) = (
+                    &self.initial[placed.q..placed.q + 7],
+                    &self.initial[placed.v..placed.v + 6],
+                );
+                frame = placed.body.place(q, v);
+            }
+            Attachment::Link { linkage, link } => {
+                let placed = &self.linkages[linkage];
+                let mut scratch = placed.body.scratch();
+                let (q, v) = placed.motion(&self.initial);
+                placed.body.place(q, v, &mut scratch);
+                frame = *placed.body.frame(&scratch, link);
+            }
+        }
+        frame
+    }
+
+    /// Inverse of the mass that a force along `direction` at a point of the world feels at the start.
+    fn inverse_mass_toward(&self, body: Attachment, point: &Vector3<f64>, direction: &Vector3<f64>) -> f64 {
+        match body {
+            Attachment::Ground => 0.0,
+            Attachment::Point { coordinate, .. } => self.inverse_mass_of(coordinate.v),
+            Attachment::Rigid(index) => {
+                let frame = self.initial_frame(body);
+                let body = &self.bodies[index].body;
+                let turn = (point - frame.position).cross(direction);
+                body.inverse_mass() + turn.dot(&(body.world_inverse_inertia(&frame.rotation) * turn))
+            }
+            Attachment::Link { linkage, link } => self.inverse_mass_of_placed_link(linkage, link, point, direction),
+        }
+    }
+
+    /// What presses on one touching point of a contact: the body's mass and weight along the normal at the start. A box
+    /// lands on four corners, and each carries a quarter.
+    fn pressed(&self, geometry: &Geometry, felt: Felt) -> Pressed {
+        let frames = [self.initial_frame(geometry.first), self.initial_frame(geometry.second)];
+        let touches = (0..geometry.points.len()).map(|index| geometry.touch(index, &frames[0], &frames[1]));
+        let nearest = touches.min_by(|a, b| a.gap.total_cmp(&b.gap));
+        let Some(touch) = nearest else {
+            return Pressed {
+                felt,
+                mass: None,
+                weight: None,
+                how: "",
+            };
+        };
+        let corners = geometry.points.len() > 1;
+        let centre: Vector3<f64> = geometry.points.iter().sum::<Vector3<f64>>() / geometry.points.len() as f64;
+        let at = if corners {
+            frames[0].point_position(&centre)
+        } else {
+            touch.point
+        };
+        let share = if corners { 4.0 } else { 1.0 };
+        let first = self.inverse_mass_toward(geometry.first, &at, &touch.normal);
+        let second = self.inverse_mass_toward(geometry.second, &touch.point, &touch.normal);
+        let inverse = share * (first + second);
+        let whole = !matches!(geometry.first, Attachment::Link { .. });
+        let falling = self.world_gravity.dot(&touch.normal).abs();
+        Pressed {
+            felt,
+            mass: (inverse > 0.0).then(|| 1.0 / inverse),
+            weight: (second == 0.0 && first > 0.0 && whole).then(|| falling / (share * first)),
+            how: if corners {
+                "felt along the normal by each of four corners"
+            } else {
+                "felt along the normal"
+            },
+        }
+    }
+
     /// Inverse of the smallest inertia felt by a torque on a body; 0 where it does not turn or is not known.
     fn inverse_inertia_of(&self, body: Attachment) -> f64 {
         self.rigid_body(body).map_or(0.0, |body| {
@@ -714,7 +821,15 @@ impl Builder<'_> {
             mass: (inverse > 0.0).then(|| 1.0 / inverse / share),
             angular: Some(false),
         };
-        let Some(normal) = self.normal_law(&format!("{path}.normal"), Some(&spec.normal), felt) else {
+        let geometry = Geometry {
+            first,
+            second,
+            points,
+            radius,
+            surface,
+        };
+        let pressed = self.pressed(&geometry, felt);
+        let Some(normal) = self.normal_law(&format!("{path}.normal"), Some(&spec.normal), pressed) else {
             return;
         };
         let friction_path = format!("{path}.friction");
@@ -736,14 +851,11 @@ impl Builder<'_> {
             .help = Some("use a normal such as [0, 1, 0], or give the mass three axes".into());
             return;
         }
-        let geometry = Geometry {
-            first,
-            second,
-            points,
-            radius,
-            surface,
+        let per_point = match normal {
+            NormalKind::Compliant(law) => 3 + law.states(),
+            NormalKind::Rigid { .. } => 3,
         };
-        let count = 3 * geometry.points.len();
+        let count = per_point * geometry.points.len();
         let state = self.take_states(element, count);
         match normal {
             NormalKind::Rigid { restitution } => {
@@ -784,20 +896,25 @@ impl Builder<'_> {
                     state,
                 });
             }
-            NormalKind::KelvinVoigt { stiffness, damping } => {
+            NormalKind::Compliant(normal) => {
                 let (friction, curve) = match rubbing {
                     None => (Tangential::None, SteadyCurve::Stribeck(Stribeck::coulomb(0.0))),
                     Some(rubbing) => (tangential(rubbing.kind), rubbing.curve),
                 };
-                let normal = KelvinVoigt { stiffness, damping };
-                self.groups.contacts.push(Contact {
+                let frames = [first, second].map(|body| self.initial_frame(body));
+                let contact = Contact {
                     element,
                     geometry,
                     normal,
                     friction,
                     curve,
                     state,
-                });
+                };
+                for index in 0..contact.geometry.points.len() {
+                    let gap = contact.geometry.touch(index, &frames[0], &frames[1]).gap;
+                    self.initial[contact.normal_states(index)].fill(NormalLaw::rest(gap));
+                }
+                self.groups.contacts.push(contact);
             }
         }
     }

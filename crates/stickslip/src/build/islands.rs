@@ -139,6 +139,10 @@ impl Builder<'_> {
                     island.bodies.push(IslandBody::Linkage { linkage, at });
                     island.size += self.linkages[linkage].velocities;
                 }
+                Place::Own(own) => {
+                    island.bodies.push(IslandBody::Own { own, at });
+                    island.size += self.own_bodies[own].count;
+                }
             }
         }
         for holder in held {
@@ -168,6 +172,7 @@ impl Builder<'_> {
             Place::Coordinates { first, axes, .. } => Some((first.v, axes)),
             Place::Rigid(body) => Some((self.bodies[body].v, 6)),
             Place::Linkage(linkage) => Some((self.linkages[linkage].v, self.linkages[linkage].velocities)),
+            Place::Own(own) => Some((self.own_bodies[own].v, self.own_bodies[own].count)),
         }
     }
 

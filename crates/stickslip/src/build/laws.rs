@@ -7,7 +7,7 @@ use crate::profile::Profile;
 use crate::quantity::Dimension;
 use crate::scenario::diagnostic::nearest;
 use crate::scenario::{
-    BodySpec, ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, NormalLawSpec, ParameterSpec, ParameterValue, Port,
+    BodySpec, ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port,
 };
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
 use stickslip_core::friction::subloading::{Evolution, Newton, Subloading, Update};
@@ -35,13 +35,6 @@ pub(super) struct Rubbing {
     pub load: LoadSource,
 }
 
-/// A normal force of a contact or stop.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum NormalKind {
-    KelvinVoigt { stiffness: f64, damping: f64 },
-    Rigid { restitution: f64 },
-}
-
 /// What the parameters of a law are chosen from where they are not given.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Felt {
@@ -52,7 +45,7 @@ pub(super) struct Felt {
 }
 
 impl Felt {
-    fn stiffness_dimension(&self) -> Option<Dimension> {
+    pub(super) fn stiffness_dimension(&self) -> Option<Dimension> {
         self.angular.map(|angular| {
             if angular {
                 Dimension::ROTATIONAL_STIFFNESS
@@ -72,7 +65,12 @@ impl Felt {
         })
     }
 
-    fn speed_dimension(&self) -> Option<Dimension> {
+    pub(super) fn length_dimension(&self) -> Option<Dimension> {
+        self.angular
+            .map(|angular| if angular { Dimension::NONE } else { Dimension::LENGTH })
+    }
+
+    pub(super) fn speed_dimension(&self) -> Option<Dimension> {
         self.angular.map(|angular| {
             if angular {
                 Dimension::ANGULAR_VELOCITY
@@ -129,7 +127,7 @@ impl Builder<'_> {
     }
 
     /// Refuses parameters the law does not have.
-    fn check_parameters(&mut self, path: &str, law: &Law, parameters: &[ParameterSpec]) {
+    pub(super) fn check_parameters(&mut self, path: &str, law: &Law, parameters: &[ParameterSpec]) {
         for parameter in parameters {
             if law.parameters.iter().any(|known| known.name == parameter.name) {
                 continue;
@@ -146,7 +144,7 @@ impl Builder<'_> {
     }
 
     /// A number of a law: as written, checked for dimension and sign.
-    fn number(
+    pub(super) fn number(
         &mut self,
         path: &str,
         parameters: &[ParameterSpec],
@@ -170,7 +168,7 @@ impl Builder<'_> {
         Some(number.value)
     }
 
-    fn positive(
+    pub(super) fn positive(
         &mut self,
         path: &str,
         parameters: &[ParameterSpec],
@@ -184,7 +182,7 @@ impl Builder<'_> {
         Some(value)
     }
 
-    fn required(
+    pub(super) fn required(
         &mut self,
         path: &str,
         law: &Law,
@@ -218,7 +216,7 @@ impl Builder<'_> {
     /// Stiffness and damping as written, or K = m·(0.5/T)² and B = √(K·m): half a radian of the bristle's vibration per
     /// step, which the staged Runge-Kutta method and the implicit step both resolve, damped to rest in about one
     /// period.
-    fn stiffness_and_damping(
+    pub(super) fn stiffness_and_damping(
         &mut self,
         path: &str,
         parameters: &[ParameterSpec],
@@ -678,50 +676,6 @@ impl Builder<'_> {
                 None
             }
         }
-    }
-
-    /// The normal law of a contact or a stop.
-    pub(super) fn normal_law(&mut self, path: &str, spec: Option<&NormalLawSpec>, felt: Felt) -> Option<NormalKind> {
-        let Some(spec) = spec else {
-            // The natural law of the integrator.
-            return Some(if self.method.implicit() {
-                NormalKind::Rigid { restitution: 0.0 }
-            } else {
-                let (stiffness, damping) = self.stiffness_and_damping(path, &[], felt, false);
-                NormalKind::KelvinVoigt { stiffness, damping }
-            });
-        };
-        let law = self.law_row(path, Family::Contact, &spec.law)?;
-        // A stop is a spring the implicit step may take at its start, so it alone runs compliant there.
-        if !self.check_method(path, law) {
-            return None;
-        }
-        self.check_parameters(path, law, &spec.parameters);
-        Some(match law.name {
-            "rigid" => {
-                let restitution = self
-                    .number(path, &spec.parameters, "restitution", Some(Dimension::NONE))
-                    .unwrap_or(0.0);
-                if restitution > 1.0 {
-                    self.error(
-                        &format!("{path}.restitution"),
-                        "a restitution above 1 would make energy from nothing",
-                    );
-                }
-                NormalKind::Rigid { restitution }
-            }
-            "kelvin-voigt" => {
-                let (stiffness, damping) = self.stiffness_and_damping(path, &spec.parameters, felt, false);
-                NormalKind::KelvinVoigt { stiffness, damping }
-            }
-            other => {
-                self.error(
-                    &format!("{path}.law"),
-                    format!("the law \"{other}\" cannot be built in this version"),
-                );
-                return None;
-            }
-        })
     }
 
     /// Warns where the implicit law's equation has several roots: T/M·(steepest fall of the curve) ≥ 1. `load` is the

@@ -3,10 +3,13 @@
 mod automatic;
 mod bodies;
 mod elements;
+mod inclusion;
 mod islands;
 mod laws;
+mod normal;
 
 use crate::body::RigidBody;
+use crate::body::own::PlacedOwn;
 use crate::element::own::OwnFriction;
 use crate::integrate::march::StepControl;
 use crate::integrate::{METHODS, Method};
@@ -49,6 +52,8 @@ pub enum Place {
     Rigid(usize),
     /// A linkage.
     Linkage(usize),
+    /// A body of the user's own.
+    Own(usize),
 }
 
 /// A network and what was decided on the way to it.
@@ -95,6 +100,7 @@ struct Builder<'a> {
     drives: Vec<Drive>,
     bodies: Vec<PlacedBody>,
     linkages: Vec<PlacedLinkage>,
+    own_bodies: Vec<PlacedOwn>,
     forces: Vec<AppliedForce>,
     profiles: Vec<Profile>,
     /// Signals that a program may take over.
@@ -133,7 +139,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
     let (half, _) = TimeGrid::new(simulation.duration, simulation.step / 2.0)
         .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
-    if scenario.bodies.is_empty() {
+    if scenario.bodies.is_empty() && scenario.inclusion.is_none() {
         let help = "add one, for example:\n[bodies.block]\nkind = \"mass\"\nmass = \"1 kg\"";
         return Err(fail(
             scenario.diagnostic("bodies", "the scenario has no body").help(help),
@@ -153,6 +159,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         drives: Vec::new(),
         bodies: Vec::new(),
         linkages: Vec::new(),
+        own_bodies: Vec::new(),
         forces: Vec::new(),
         profiles: Vec::new(),
         owned: Vec::new(),
@@ -172,9 +179,13 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         groups_are_quadratic: true,
         own,
     };
-    builder.lay_out_bodies();
-    if builder.errors.is_empty() {
-        builder.add_elements();
+    if let Some(inclusion) = &scenario.inclusion {
+        builder.add_inclusion(inclusion);
+    } else {
+        builder.lay_out_bodies();
+        if builder.errors.is_empty() {
+            builder.add_elements();
+        }
     }
     if !builder.errors.is_empty() {
         return Err(scenario.error(builder.errors));
@@ -224,6 +235,11 @@ impl<'a> Builder<'a> {
                     let q = placed.q + placed.body.joint_position_index(link)?;
                     let v = placed.v + placed.body.joint_velocity_index(link)?;
                     Some((Coordinate { q, v }, 1))
+                }
+                Place::Own(index) => {
+                    let placed = &self.own_bodies[index];
+                    let (q, v) = (placed.q + link, placed.v + link);
+                    (link < placed.count).then_some((Coordinate { q, v }, 1))
                 }
                 _ => None,
             },
@@ -282,7 +298,7 @@ impl<'a> Builder<'a> {
                 }),
                 Place::Coordinates { .. } => None,
                 Place::Rigid(index) => Some(Attachment::Rigid(index)),
-                Place::Linkage(_) => None,
+                Place::Linkage(_) | Place::Own(_) => None,
             },
             Port::Link { body, link } => match self.places[body] {
                 Place::Linkage(linkage) => Some(Attachment::Link { linkage, link }),
@@ -303,6 +319,12 @@ impl<'a> Builder<'a> {
     fn inverse_mass_of(&self, v: usize) -> f64 {
         let index = v - self.layout.positions;
         self.inverse_mass.get(index).copied().unwrap_or(0.0)
+    }
+
+    /// Acceleration by gravity of the coordinate with velocity index `v`; 0 for joints, the ground and drivers.
+    fn gravity_of(&self, v: usize) -> f64 {
+        let index = v - self.layout.positions;
+        self.gravity.get(index).copied().unwrap_or(0.0)
     }
 
     /// Inverse of the mass felt along the motion of a pair: r₁²/m₁ + r₂²/m₂.
@@ -364,6 +386,7 @@ impl<'a> Builder<'a> {
             drives: self.drives,
             bodies: self.bodies,
             linkages: self.linkages,
+            own_bodies: self.own_bodies,
             forces: self.forces,
             elements,
             frictions,

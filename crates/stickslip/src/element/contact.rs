@@ -1,18 +1,18 @@
 //! Contact of a body with a plane or of two spheres: geometry, compliant normal force and friction bounded by it
-//! (seed 004, eqs 23-24).
+//! (seed 004, eqs 23-24; seed 001, eqs 20-22 with the sign of the friction reversed).
 //!
 //! The friction acts on the tangential velocity of the touching points; its limit is the coefficient times the normal
 //! force, never taken below zero (eq 23c as printed calls for a negative bound while the damper pulls). The bristle is
 //! kept as a vector in world axes and projected on the tangent plane, so it needs no tangent axes.
 
+use super::normal::NormalLaw;
 use super::{Elements, Mode, Observation};
 use crate::body::Frame;
 use crate::element::friction::{SteadyCurve, with_curve};
 use crate::network::port::Attachment;
 use crate::network::stage::Stage;
 use nalgebra::Vector3;
-use stickslip_core::contact::Normal;
-use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
+use std::ops::Range;
 use stickslip_core::friction::curve::Table;
 use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::lugre::Lugre;
@@ -124,13 +124,22 @@ pub struct Contact {
     /// Who touches whom, where.
     pub geometry: Geometry,
     /// The normal force.
-    pub normal: KelvinVoigt<f64>,
+    pub normal: NormalLaw,
     /// The friction law.
     pub friction: Tangential,
     /// Its curve: a coefficient.
     pub curve: SteadyCurve,
-    /// Where the states begin: three numbers per point.
+    /// Where the states begin: three numbers of friction per point, then the states of the normal law per point.
     pub state: usize,
+}
+
+impl Contact {
+    /// The states of the normal law at a point.
+    pub(crate) fn normal_states(&self, index: usize) -> Range<usize> {
+        let count = self.normal.states();
+        let first = self.state + 3 * self.geometry.points.len() + index * count;
+        first..first + count
+    }
 }
 
 /// Compliant contacts.
@@ -158,7 +167,12 @@ impl Contacts {
                 let touch = geometry.touch(index, &first, &second);
                 let velocity = first.point_velocity(&touch.point) - second.point_velocity(&touch.point);
                 let gap_rate = touch.normal.dot(&velocity);
-                let normal = contact.normal.respond(touch.gap, gap_rate, &[], stage.tau, &mut []);
+                let own = contact.normal_states(index);
+                let tau = stage.finite_step();
+                let normal_state = &stage.state[own.clone()];
+                let rate = &mut stage.rate[own];
+                let normal = contact.normal.respond(touch.gap, gap_rate, normal_state, tau, rate);
+                let touches = normal != 0.0;
                 let at = contact.state + 3 * index;
                 let slip = velocity - gap_rate * touch.normal;
                 let slip = Slip {
@@ -177,18 +191,18 @@ impl Contacts {
                 );
                 if OBSERVE {
                     note.gap = note.gap.min(touch.gap);
-                    if touch.gap < 0.0 {
+                    note.stored += contact.normal.stored(touch.gap, normal_state);
+                    note.stored += with_law!(&contact.friction, |law| law.stored::<3>(state), 0.0);
+                    if touches {
                         let sticks = with_law!(
                             &contact.friction,
                             |law| with_curve!(&contact.curve, |c| law.sticks(c, &slip, state)),
                             false
                         );
                         note.mode = note.mode.with_point(Mode::stuck(sticks));
-                        note.stored += contact.normal.stored(touch.gap, &[]);
-                        note.stored += with_law!(&contact.friction, |law| law.stored::<3>(state), 0.0);
                     }
                 }
-                if touch.gap < 0.0 {
+                if touches {
                     let force = normal * touch.normal + Vector3::from(friction);
                     let zero = Vector3::zeros();
                     geometry.first.apply(stage, &force, &zero, &touch.point);

@@ -4,7 +4,9 @@ pub mod actuator;
 #[macro_use]
 pub mod contact;
 pub mod friction;
+pub mod inclusion;
 pub mod joint;
+pub mod normal;
 pub mod own;
 pub mod spring;
 pub mod stop;

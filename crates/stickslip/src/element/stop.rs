@@ -1,12 +1,11 @@
 //! Stops: a compliant end of travel, lower ≤ r₁·q₁ − r₂·q₂ ≤ upper.
 
+use super::normal::NormalLaw;
 use super::{Elements, Mode, Observation};
 use crate::network::port::Pair;
 use crate::network::stage::Stage;
 use crate::network::tangent::Tangent;
-use stickslip_core::contact::Normal;
-use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
-use stickslip_core::scalar::{Dual, Real};
+use std::ops::Range;
 
 /// A compliant stop.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +19,18 @@ pub struct Stop {
     /// Highest position, or infinity.
     pub upper: f64,
     /// The force.
-    pub normal: KelvinVoigt<f64>,
+    pub normal: NormalLaw,
+    /// Where the states begin: those of the lower end, then those of the upper.
+    pub state: usize,
+}
+
+impl Stop {
+    /// The states of the lower (0) or upper (1) end.
+    pub(crate) fn states(&self, end: usize) -> Range<usize> {
+        let count = self.normal.states();
+        let first = self.state + end * count;
+        first..first + count
+    }
 }
 
 /// Compliant stops.
@@ -29,35 +39,40 @@ pub struct Stops(pub Vec<Stop>);
 
 impl Stops {
     #[inline(always)]
-    fn run(&self, stage: &mut Stage<'_>, mut note: impl FnMut(&Stop, f64, f64, [f64; 2])) {
+    fn run(&self, stage: &mut Stage<'_>, mut note: impl FnMut(&Stop, &Stage<'_>, [f64; 2], f64, [f64; 2])) {
         for stop in &self.0 {
             let [position] = stop.pair.position::<1>(stage.state);
             let [velocity] = stop.pair.velocity::<1>(stage.state);
             let gaps = [position - stop.lower, stop.upper - position];
-            let push = stop.normal.respond(gaps[0], velocity, &[], stage.tau, &mut []);
-            let pull = stop.normal.respond(gaps[1], -velocity, &[], stage.tau, &mut []);
-            let force = push - pull;
-            stop.pair.scatter(stage.load, &[force]);
-            stage.compression[stop.element] = force.abs();
-            note(stop, force, velocity, gaps);
+            let normals = [0, 1].map(|end| {
+                let gap_rate = if end == 0 { velocity } else { -velocity };
+                let own = stop.states(end);
+                let tau = stage.finite_step();
+                let (state, rate) = (&stage.state[own.clone()], &mut stage.rate[own]);
+                stop.normal.respond(gaps[end], gap_rate, state, tau, rate)
+            });
+            stop.pair.scatter(stage.load, &[normals[0] - normals[1]]);
+            stage.compression[stop.element] = normals[0].max(0.0) + normals[1].max(0.0);
+            note(stop, stage, normals, velocity, gaps);
         }
     }
 }
 
 impl Elements for Stops {
     fn respond(&self, stage: &mut Stage<'_>) {
-        self.run(stage, |_, _, _, _| ());
+        self.run(stage, |_, _, _, _, _| ());
     }
 
     fn respond_observed(&self, stage: &mut Stage<'_>, seen: &mut [Observation]) {
-        self.run(stage, |stop, force, velocity, gaps| {
-            let gap = gaps[0].min(gaps[1]);
+        self.run(stage, |stop, stage, normals, velocity, gaps| {
+            let stored = |end: usize| stop.normal.stored(gaps[end], &stage.state[stop.states(end)]);
+            let open = normals == [0.0; 2];
             seen[stop.element] = Observation {
-                mode: if gap < 0.0 { Mode::Stick } else { Mode::Open },
-                stored: stop.normal.stored(gap, &[]),
-                normal: force.abs(),
-                gap,
-                ..Observation::of(&[force], &[velocity])
+                mode: if open { Mode::Open } else { Mode::Stick },
+                stored: stored(0) + stored(1),
+                normal: normals[0] + normals[1],
+                gap: gaps[0].min(gaps[1]),
+                ..Observation::of(&[normals[0] - normals[1]], &[velocity])
             };
         });
     }
@@ -66,19 +81,23 @@ impl Elements for Stops {
         for stop in &self.0 {
             let [position] = stop.pair.position::<1>(tangent.state);
             let [velocity] = stop.pair.velocity::<1>(tangent.state);
-            let law = KelvinVoigt {
-                stiffness: Dual::<f64, 2>::lit(stop.normal.stiffness),
-                damping: Dual::lit(stop.normal.damping),
-            };
-            // The force of either end by its own gap and the rate of that gap.
-            let end = |gap: f64, rate: f64| {
-                let (gap, rate) = (Dual::variable(gap, 0), Dual::variable(rate, 1));
-                law.respond(gap, rate, &[], Dual::lit(0.0), &mut []).grad
-            };
-            let push = end(position - stop.lower, velocity);
-            let pull = end(stop.upper - position, -velocity);
-            tangent.add_stiffness(&stop.pair, 0, 0, push[0] + pull[0]);
-            tangent.add_damping(&stop.pair, 0, 0, push[1] + pull[1]);
+            let gaps = [position - stop.lower, stop.upper - position];
+            for (end, sign) in [1.0, -1.0].into_iter().enumerate() {
+                // The force of either end by its own gap, the rate of that gap, and its state.
+                let own = stop.states(end);
+                let slopes = stop
+                    .normal
+                    .tangent(gaps[end], sign * velocity, &tangent.state[own.clone()]);
+                let [force, state_rate] = slopes;
+                tangent.add_stiffness(&stop.pair, 0, 0, force[0]);
+                tangent.add_damping(&stop.pair, 0, 0, force[1]);
+                for state in own {
+                    tangent.add_force(&stop.pair, 0, state, sign * force[2]);
+                    tangent.add_position_rate(state, &stop.pair, 0, sign * state_rate[0]);
+                    tangent.add_rate(state, &stop.pair, 0, sign * state_rate[1]);
+                    tangent.add(state, state, state_rate[2]);
+                }
+            }
         }
         true
     }

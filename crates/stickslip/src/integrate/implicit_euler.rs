@@ -127,7 +127,7 @@ fn free_velocities(network: &Network, scratch: &mut Scratch) {
             value
         };
     }
-    if !(network.bodies.is_empty() && network.linkages.is_empty()) {
+    if !(network.bodies.is_empty() && network.linkages.is_empty() && network.own_bodies.is_empty()) {
         network.accelerate(trial, frames, linkages, load, rate);
         let free = layout.positions + layout.masses + layout.drivers..layout.first_state();
         let before = trial[free.clone()].iter().zip(&rate[free.clone()]);

@@ -1,6 +1,7 @@
 //! Integrators: each moves the whole network one step. One file per method, one row in [`METHODS`].
 
 mod adaptive;
+mod fused;
 pub mod implicit_euler;
 mod lone;
 pub mod march;

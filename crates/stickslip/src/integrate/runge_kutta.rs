@@ -5,7 +5,7 @@
 //! With plain differential equations this is the classical method. A law in proxy form uses T_r for its own implicit
 //! update; that keeps it stable in slip and makes it of first order while sticking.
 
-use super::{NotFinite, Work, each, finite};
+use super::{NotFinite, Work, each, finite, fused};
 use crate::network::few::{Few, SMALL, WORTHWHILE};
 use crate::network::stage::{Groups, Room, clear, evaluate_in, input_power};
 use crate::network::{Network, NetworkState, Scratch};
@@ -13,11 +13,11 @@ use crate::network::{Network, NetworkState, Scratch};
 /// A method as data. Times are in half steps.
 pub struct Tableau<const S: usize> {
     /// When each stage is evaluated, in half steps after the start.
-    nodes: [u64; S],
+    pub(super) nodes: [u64; S],
     /// Stage step passed to the laws, as a fraction of the step.
-    steps: [f64; S],
+    pub(super) steps: [f64; S],
     /// Weight of each stage.
-    weights: [f64; S],
+    pub(super) weights: [f64; S],
 }
 
 /// Explicit Euler (seed 004, eq 4).
@@ -43,6 +43,12 @@ pub(crate) fn run<const OBSERVE: bool, const S: usize>(
     work: &mut Work,
     steps: u64,
 ) -> Result<(), NotFinite> {
+    if !OBSERVE
+        && steps >= WORTHWHILE
+        && let Some(outcome) = fused::run(tableau, network, state, scratch, steps)
+    {
+        return outcome;
+    }
     let (trial, sum, mut room) = scratch.parts();
     let NetworkState { values, step: done, .. } = state;
     if !OBSERVE

@@ -27,7 +27,7 @@ impl Network {
                 geometry.first == Attachment::Rigid(body) && self.bodies[body].body.is_isotropic()
             }
             IslandBody::Masses { .. } => matches!(geometry.first, Attachment::Point { .. }),
-            IslandBody::Linkage { .. } => false,
+            IslandBody::Linkage { .. } | IslandBody::Own { .. } => false,
         };
         (round && geometry.points.len() == 1 && geometry.points[0] == Vector3::zeros()).then_some(*rigid)
     }

@@ -129,6 +129,13 @@ pub enum IslandBody {
         /// First velocity in the island.
         at: usize,
     },
+    /// A body of the user's own.
+    Own {
+        /// Which.
+        own: usize,
+        /// First velocity in the island.
+        at: usize,
+    },
 }
 
 /// A friction of an island: law group, number in the group, axes.
@@ -198,13 +205,7 @@ impl ImplicitScratch {
         let mut local = vec![usize::MAX; network.layout.len()];
         for island in &network.islands {
             for body in &island.bodies {
-                let (v, count, at) = match *body {
-                    IslandBody::Masses { v, count, at } => (v, count, at),
-                    IslandBody::Rigid { body, at } => (network.bodies[body].v, 6, at),
-                    IslandBody::Linkage { linkage, at } => {
-                        (network.linkages[linkage].v, network.linkages[linkage].velocities, at)
-                    }
-                };
+                let (v, count, at) = body.range(network);
                 for i in 0..count {
                     local[v + i] = at + i;
                 }
@@ -330,6 +331,17 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
                         matrix[(at + i) * n + at + j] = h;
                         // `after` holds v + T·H⁻¹(τ − bias).
                         right[at + i] += h * after[placed.v + j];
+                    }
+                }
+            }
+            IslandBody::Own { own, at } => {
+                let placed = &network.own_bodies[own];
+                let inertia = placed.inertia(before);
+                for i in 0..placed.count {
+                    for j in 0..placed.count {
+                        let m = inertia[i * placed.count + j];
+                        matrix[(at + i) * n + at + j] = m;
+                        right[at + i] += m * after[placed.v + j];
                     }
                 }
             }
@@ -511,6 +523,7 @@ impl IslandBody {
             IslandBody::Linkage { linkage, at } => {
                 (network.linkages[linkage].v, network.linkages[linkage].velocities, at)
             }
+            IslandBody::Own { own, at } => (network.own_bodies[own].v, network.own_bodies[own].count, at),
         }
     }
 }

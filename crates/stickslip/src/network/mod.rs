@@ -14,6 +14,7 @@ pub mod signals;
 pub mod stage;
 pub mod tangent;
 
+use crate::body::own::PlacedOwn;
 use crate::body::{Frame, Linkage, LinkageScratch, RigidBody, quaternion_rate};
 use crate::element::friction::Resolve;
 use crate::element::{Elements, Observation};
@@ -26,7 +27,7 @@ use std::ops::Range;
 /// How the flat state is laid out: positions, velocities, element states, and six zeros that stand for the ground.
 ///
 /// Positions and velocities begin with the scalar coordinates in the same order (masses and inertias, drivers, joints
-/// of linkages on a fixed base), so that position i belongs to velocity i there; rigid bodies and linkages with a free
+/// of linkages on a fixed base and coordinates of the user's own bodies), so that position i belongs to velocity i there; rigid bodies and linkages with a free
 /// base follow.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
@@ -34,7 +35,7 @@ pub struct Layout {
     pub masses: usize,
     /// Number of coordinates that are driven.
     pub drivers: usize,
-    /// Number of coordinates that are joints of linkages on a fixed base.
+    /// Number of coordinates that are joints of linkages on a fixed base or of the user's own bodies.
     pub joints: usize,
     /// Number of positions.
     pub positions: usize,
@@ -153,6 +154,8 @@ pub struct Network {
     pub bodies: Vec<PlacedBody>,
     /// Linkages.
     pub linkages: Vec<PlacedLinkage>,
+    /// Bodies of the user's own.
+    pub own_bodies: Vec<PlacedOwn>,
     /// Applied forces.
     pub forces: Vec<AppliedForce>,
     /// Elements that answer motion with force, by kind.
@@ -328,7 +331,7 @@ impl Network {
     /// springs that are quadratic in the stretch.
     pub(crate) fn ledger_closes(&self) -> bool {
         let balls = self.bodies.iter().all(|placed| placed.body.is_isotropic());
-        self.linkages.is_empty() && balls && self.quadratic
+        self.linkages.is_empty() && self.own_bodies.is_empty() && balls && self.quadratic
     }
 
     /// Kinetic and gravitational energy of a state; `scratch` loses its placement of bodies.
@@ -349,6 +352,7 @@ impl Network {
             placed.body.place(q, v, scratch);
             energy += placed.body.kinetic_energy(scratch) + placed.body.potential_energy(scratch);
         }
+        energy += self.own_bodies.iter().map(|placed| placed.energy(state)).sum::<f64>();
         energy
     }
 
@@ -391,6 +395,9 @@ impl Network {
         }
         for (placed, scratch) in self.linkages.iter().zip(linkages) {
             placed.accelerate(state, load, scratch, rate);
+        }
+        for placed in &self.own_bodies {
+            placed.accelerate(state, load, rate);
         }
     }
 }

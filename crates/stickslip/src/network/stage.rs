@@ -51,6 +51,14 @@ pub struct Stage<'a> {
     pub motor_power: f64,
 }
 
+impl Stage<'_> {
+    /// Step for laws that have no limit τ → 0: that of the stage, or of the run where forces are only looked at.
+    #[inline(always)]
+    pub fn finite_step(&self) -> f64 {
+        if self.tau > 0.0 { self.tau } else { self.network.step }
+    }
+}
+
 /// The buffers of one evaluation. They borrow a [`Scratch`], or arrays on the stack where a network is small.
 pub(crate) struct Room<'a> {
     pub(crate) rate: &'a mut [f64],

@@ -28,6 +28,11 @@ impl Tangent<'_> {
         }
     }
 
+    /// State, signals and the whole matrix, for a group whose states are all there is.
+    pub fn whole(&mut self) -> (&[f64], &[f64], &mut [f64]) {
+        (self.state, self.signals, self.matrix)
+    }
+
     /// Adds the derivative of axis `axis` of a force between two coordinates with respect to the number at `column`.
     #[inline]
     pub fn add_force(&mut self, pair: &Pair, axis: usize, column: usize, value: f64) {
@@ -47,6 +52,13 @@ impl Tangent<'_> {
     pub fn add_damping(&mut self, pair: &Pair, axis: usize, by: usize, value: f64) {
         self.add_force(pair, axis, pair.first.v + by, pair.ratio[0] * value);
         self.add_force(pair, axis, pair.second.v + by, -pair.ratio[1] * value);
+    }
+
+    /// Adds the derivative of the rate of the state at `row` with respect to axis `by` of the relative position.
+    #[inline]
+    pub fn add_position_rate(&mut self, row: usize, pair: &Pair, by: usize, value: f64) {
+        self.add(row, pair.first.q + by, pair.ratio[0] * value);
+        self.add(row, pair.second.q + by, -pair.ratio[1] * value);
     }
 
     /// Adds the derivative of the rate of the state at `row` with respect to axis `by` of the relative velocity.
@@ -209,6 +221,9 @@ mod tests {
                     [elements.s]\nkind = \"spring\"\nbetween = [\"a\", \"b\"]\nstiffness = 50\ndamping = 3\nratio = [2, 0.5]\n\
                     [elements.u]\nkind = \"spring\"\nbetween = [\"d\", \"b\"]\nstiffness = 20\ndamping = 1\n\
                     [elements.e]\nkind = \"stop\"\nbetween = [\"a\", \"ground\"]\nupper = -1\nnormal = { law = \"kelvin-voigt\", stiffness = 400, damping = 2 }\n\
+                    [elements.g]\nkind = \"stop\"\nbetween = [\"a\", \"b\"]\nratio = [1, 2]\nlower = 2\nnormal = { law = \"relaxed\", stiffness = 300, beta = 0.04, alpha = 0.02 }\n\
+                    [elements.h]\nkind = \"stop\"\nbetween = [\"a\", \"b\"]\nupper = -3\nnormal = { law = \"relaxed\", stiffness = 300, beta = 0.04, alpha = 0.02 }\n\
+                    [elements.i]\nkind = \"stop\"\nbetween = [\"b\", \"ground\"]\nupper = -0.5\nnormal = { law = \"hunt-crossley\", stiffness = 300, damping = 0.1 }\n\
                     [elements.f]\nkind = \"friction\"\nbetween = [\"a\", \"b\"]\nratio = [1, 3]\nkinetic = 4\nstatic = 5\nstribeck_velocity = 0.3\nviscous = 0.7\n";
         for law in [
             "law = \"relaxed\"\nstiffness = 100\nbeta = 0.05\n",

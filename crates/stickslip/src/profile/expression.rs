@@ -3,211 +3,15 @@
 //! The program is a flat list for a stack machine whose top stays in a register; a constant or variable on the right of an
 //! operator is part of the instruction. `if` jumps over the branch it does not take.
 
-use super::suggest::nearest;
-use crate::quantity::is_unit;
-use std::fmt;
+use super::parser::{Binary, Builder, Comparison, ExpressionError, Unary, error, parse};
+use crate::math::{cosines, sines};
 use std::ops::Range;
 
-/// Deepest nesting of parentheses, functions, signs and right-hand operands that is accepted.
-const DEEPEST: usize = 200;
-/// Room on the stack of the largest machine; a nesting of `DEEPEST` needs less.
+/// Room on the stack of the largest machine; the deepest nesting that is read needs less.
 const LARGEST_STACK: usize = 256;
 /// How many points are evaluated at once, and the largest stack for which they are.
 pub const BLOCK: usize = 32;
 const BLOCK_STACK: usize = 8;
-
-/// What is wrong with the text of an expression.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExpressionError {
-    /// What was expected, or the nearest valid name.
-    pub message: String,
-    /// The range of bytes at fault.
-    pub span: Range<usize>,
-}
-
-impl fmt::Display for ExpressionError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ExpressionError {}
-
-fn error<T>(message: impl Into<String>, span: Range<usize>) -> Result<T, ExpressionError> {
-    Err(ExpressionError {
-        message: message.into(),
-        span,
-    })
-}
-
-/// A function of one variable from the language.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Unary {
-    Negate,
-    Square,
-    Abs,
-    Sign,
-    Sqrt,
-    Exp,
-    Ln,
-    Sin,
-    Cos,
-    Tan,
-    Tanh,
-}
-
-const FUNCTIONS: &[(&str, Unary)] = &[
-    ("abs", Unary::Abs),
-    ("sign", Unary::Sign),
-    ("sqrt", Unary::Sqrt),
-    ("exp", Unary::Exp),
-    ("ln", Unary::Ln),
-    ("sin", Unary::Sin),
-    ("cos", Unary::Cos),
-    ("tan", Unary::Tan),
-    ("tanh", Unary::Tanh),
-];
-
-/// Names of the language that are not in `FUNCTIONS`.
-const OTHER_NAMES: &[&str] = &["if", "min", "max", "pi"];
-
-impl Unary {
-    #[inline(always)]
-    fn apply(self, x: f64) -> f64 {
-        match self {
-            Self::Negate => -x,
-            Self::Square => x * x,
-            Self::Abs => x.abs(),
-            // Not `signum`, which is 1 at 0. NaN stays NaN.
-            Self::Sign if x == 0.0 => 0.0,
-            Self::Sign => x.signum(),
-            Self::Sqrt => x.sqrt(),
-            Self::Exp => libm::exp(x),
-            Self::Ln => libm::log(x),
-            Self::Sin => libm::sin(x),
-            Self::Cos => libm::cos(x),
-            Self::Tan => libm::tan(x),
-            Self::Tanh => libm::tanh(x),
-        }
-    }
-}
-
-impl Unary {
-    /// The derivative at `x`.
-    fn slope(self, x: f64) -> f64 {
-        match self {
-            Self::Negate => -1.0,
-            Self::Square => 2.0 * x,
-            Self::Abs if x < 0.0 => -1.0,
-            Self::Abs => 1.0,
-            Self::Sign => 0.0,
-            Self::Sqrt => 0.5 / x.sqrt(),
-            Self::Exp => libm::exp(x),
-            Self::Ln => 1.0 / x,
-            Self::Sin => libm::cos(x),
-            Self::Cos => -libm::sin(x),
-            Self::Tan => 1.0 + libm::tan(x) * libm::tan(x),
-            Self::Tanh => 1.0 - libm::tanh(x) * libm::tanh(x),
-        }
-    }
-}
-
-/// An operation on two numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Binary {
-    Add,
-    Subtract,
-    Multiply,
-    Divide,
-    Power,
-    Min,
-    Max,
-    Compare(Comparison),
-}
-
-/// A comparison of two numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Comparison {
-    Less,
-    LessOrEqual,
-    Greater,
-    GreaterOrEqual,
-    Equal,
-    NotEqual,
-}
-
-impl Comparison {
-    #[inline(always)]
-    pub(super) fn holds(self, a: f64, b: f64) -> bool {
-        match self {
-            Self::Less => a < b,
-            Self::LessOrEqual => a <= b,
-            Self::Greater => a > b,
-            Self::GreaterOrEqual => a >= b,
-            Self::Equal => a == b,
-            Self::NotEqual => a != b,
-        }
-    }
-
-    /// The comparison with its sides exchanged.
-    fn mirrored(self) -> Self {
-        match self {
-            Self::Less => Self::Greater,
-            Self::LessOrEqual => Self::GreaterOrEqual,
-            Self::Greater => Self::Less,
-            Self::GreaterOrEqual => Self::LessOrEqual,
-            Self::Equal | Self::NotEqual => self,
-        }
-    }
-}
-
-impl Binary {
-    #[inline(always)]
-    fn apply(self, a: f64, b: f64) -> f64 {
-        match self {
-            Self::Add => a + b,
-            Self::Subtract => a - b,
-            Self::Multiply => a * b,
-            Self::Divide => a / b,
-            Self::Power => libm::pow(a, b),
-            // Unlike `f64::min` these let a NaN through, so that it is noticed.
-            Self::Min if a < b || a.is_nan() => a,
-            Self::Max if a > b || a.is_nan() => a,
-            Self::Min | Self::Max => b,
-            Self::Compare(comparison) => f64::from(u8::from(comparison.holds(a, b))),
-        }
-    }
-
-    /// The operation on two numbers that come with their derivatives.
-    fn with_slope(self, [a, da]: [f64; 2], [b, db]: [f64; 2]) -> [f64; 2] {
-        let value = self.apply(a, b);
-        let slope = match self {
-            Self::Add => da + db,
-            Self::Subtract => da - db,
-            Self::Multiply => da * b + a * db,
-            Self::Divide => (da - value * db) / b,
-            // Each part only where its operand varies: ln a need not exist for a constant power.
-            Self::Power => {
-                let by_base = if da == 0.0 { 0.0 } else { b * libm::pow(a, b - 1.0) * da };
-                let by_power = if db == 0.0 { 0.0 } else { value * libm::log(a) * db };
-                by_base + by_power
-            }
-            Self::Min | Self::Max if value == a => da,
-            Self::Min | Self::Max => db,
-            Self::Compare(_) => 0.0,
-        };
-        [value, slope]
-    }
-
-    /// The operation that gives the same with its operands exchanged.
-    fn mirrored(self) -> Option<Self> {
-        match self {
-            Self::Add | Self::Multiply | Self::Min | Self::Max => Some(self),
-            Self::Compare(comparison) => Some(Self::Compare(comparison.mirrored())),
-            Self::Subtract | Self::Divide | Self::Power => None,
-        }
-    }
-}
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Operand {
@@ -297,34 +101,17 @@ pub struct Expression {
 impl Expression {
     /// Reads an expression in which the names in `variables` may appear.
     pub fn parse(text: &str, variables: &[&str]) -> Result<Self, ExpressionError> {
-        let mut parser = Parser {
-            lexer: Lexer { text, position: 0 },
-            next: (Token::End, 0..0),
+        let mut compiler = Compiler {
             variables,
             code: Vec::new(),
             thresholds: Vec::new(),
-            depth: 0,
         };
-        parser.advance()?;
-        let term = parser.expression(0)?;
-        match &parser.next {
-            (Token::End, _) => {}
-            (Token::Name(name), span) => {
-                let hint = if is_unit(name) {
-                    "; expressions are in SI, without units"
-                } else {
-                    ""
-                };
-                return error(format!("expected an operator before \"{name}\"{hint}"), span.clone());
-            }
-            (Token::Symbol(")"), span) => return error("unmatched \")\"", span.clone()),
-            (_, span) => return error("expected an operator", span.clone()),
-        }
+        let term = parse(text, &mut compiler)?;
         let expression = Self {
-            stack: stack_needed(&parser.code),
-            steps: parser.code.iter().map(|&instruction| instruction.into()).collect(),
-            code: parser.code,
-            thresholds: parser.thresholds,
+            stack: stack_needed(&compiler.code),
+            steps: compiler.code.iter().map(|&instruction| instruction.into()).collect(),
+            code: compiler.code,
+            thresholds: compiler.thresholds,
             stepwise: term.stepwise,
         };
         match expression.constant() {
@@ -503,8 +290,8 @@ impl Expression {
                         *value = operation.apply(*value, *point);
                     }
                 }
-                Step::Unary(Unary::Sin) => *values = values.map(|x| Unary::Sin.apply(x)),
-                Step::Unary(Unary::Cos) => *values = values.map(|x| Unary::Cos.apply(x)),
+                Step::Unary(Unary::Sin) => sines(values),
+                Step::Unary(Unary::Cos) => cosines(values),
                 Step::Unary(function) => each(values, &|x| function.apply(x)),
                 Step::Binary(operation) => {
                     height -= 1;
@@ -571,75 +358,6 @@ fn stack_needed(code: &[Instruction]) -> usize {
     greatest
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Token<'a> {
-    Number(f64),
-    Name(&'a str),
-    Symbol(&'static str),
-    End,
-}
-
-/// Longer symbols first.
-const SYMBOLS: &[&str] = &["<=", ">=", "==", "!=", "<", ">", "+", "-", "*", "/", "^", "(", ")", ","];
-
-struct Lexer<'a> {
-    text: &'a str,
-    position: usize,
-}
-
-impl<'a> Lexer<'a> {
-    fn token(&mut self) -> Result<(Token<'a>, Range<usize>), ExpressionError> {
-        let rest = self.text[self.position..].trim_start();
-        let start = self.text.len() - rest.len();
-        let Some(first) = rest.chars().next() else {
-            return Ok((Token::End, start..start));
-        };
-        let (token, length) = if first.is_ascii_digit() || first == '.' {
-            let length = number_length(rest.as_bytes());
-            match rest[..length].parse::<f64>() {
-                Ok(value) if value.is_finite() => (Token::Number(value), length),
-                Ok(_) => return error("the number is not finite", start..start + length),
-                Err(_) => return error("expected a number", start..start + length),
-            }
-        } else if first.is_alphabetic() || first == '_' {
-            let length = rest
-                .find(|c: char| !(c.is_alphanumeric() || c == '_'))
-                .unwrap_or(rest.len());
-            (Token::Name(&rest[..length]), length)
-        } else if let Some(symbol) = SYMBOLS.iter().find(|symbol| rest.starts_with(**symbol)) {
-            (Token::Symbol(symbol), symbol.len())
-        } else {
-            let hint = if first == '=' { " (equality is ==)" } else { "" };
-            return error(
-                format!("unexpected character {first:?}{hint}"),
-                start..start + first.len_utf8(),
-            );
-        };
-        self.position = start + length;
-        Ok((token, start..start + length))
-    }
-}
-
-/// The length of the number at the beginning of `bytes`; an `e` without digits does not belong to it.
-fn number_length(bytes: &[u8]) -> usize {
-    let digits = |from: usize| {
-        let rest = bytes.get(from..).unwrap_or(&[]);
-        from + rest.iter().take_while(|b| b.is_ascii_digit()).count()
-    };
-    let mut end = digits(0);
-    if bytes.get(end) == Some(&b'.') {
-        end = digits(end + 1);
-    }
-    if matches!(bytes.get(end), Some(b'e' | b'E')) {
-        let first = end + 1 + usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
-        let last = digits(first);
-        if last > first {
-            end = last;
-        }
-    }
-    end
-}
-
 /// The code from `start` to the end computes one value.
 #[derive(Clone, Copy)]
 struct Term {
@@ -647,209 +365,35 @@ struct Term {
     stepwise: bool,
 }
 
-/// Binding strength of the prefix minus: above * and /, below ^, so that -2^2 = -4.
-const PREFIX: u8 = 7;
-
-/// The operation of a symbol, how strongly it binds to the left, and the least strength accepted on its right.
-fn infix(symbol: &str) -> Option<(Binary, u8, u8)> {
-    use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
-    let comparison = |comparison| Some((Binary::Compare(comparison), 1, 2));
-    match symbol {
-        "<" => comparison(Less),
-        "<=" => comparison(LessOrEqual),
-        ">" => comparison(Greater),
-        ">=" => comparison(GreaterOrEqual),
-        "==" => comparison(Equal),
-        "!=" => comparison(NotEqual),
-        "+" => Some((Binary::Add, 3, 4)),
-        "-" => Some((Binary::Subtract, 3, 4)),
-        "*" => Some((Binary::Multiply, 5, 6)),
-        "/" => Some((Binary::Divide, 5, 6)),
-        // To the right first: 2^3^2 = 2^9.
-        "^" => Some((Binary::Power, 9, 8)),
-        _ => None,
-    }
-}
-
-struct Parser<'a> {
-    lexer: Lexer<'a>,
-    next: (Token<'a>, Range<usize>),
+/// Makes the program while the text is read.
+struct Compiler<'a> {
     variables: &'a [&'a str],
     code: Vec<Instruction>,
     thresholds: Vec<Threshold>,
-    depth: usize,
 }
 
-impl Parser<'_> {
-    fn advance(&mut self) -> Result<(), ExpressionError> {
-        self.next = self.lexer.token()?;
-        Ok(())
+impl Builder for Compiler<'_> {
+    type Term = Term;
+
+    fn names(&self) -> Vec<&str> {
+        self.variables.to_vec()
     }
 
-    fn expect(&mut self, symbol: &'static str, context: &str) -> Result<(), ExpressionError> {
-        if self.next.0 == Token::Symbol(symbol) {
-            return self.advance();
-        }
-        error(format!("expected \"{symbol}\" {context}"), self.next.1.clone())
+    fn constant(&mut self, value: f64, _: Range<usize>) -> Term {
+        self.push(Operand::Constant(value))
     }
 
-    /// Reads operators that bind at least as strongly as `least`.
-    fn expression(&mut self, least: u8) -> Result<Term, ExpressionError> {
-        self.depth += 1;
-        if self.depth > DEEPEST {
-            return error(format!("nested more than {DEEPEST} levels deep"), self.next.1.clone());
-        }
-        let mut left = self.prefix()?;
-        let mut compared = false;
-        while let Token::Symbol(symbol) = self.next.0 {
-            let Some((operation, strength, right_least)) = infix(symbol) else {
-                break;
-            };
-            if strength < least {
-                break;
-            }
-            let is_comparison = matches!(operation, Binary::Compare(_));
-            if is_comparison && compared {
-                return error(
-                    "comparisons do not chain; for both write (a < b)*(b < c)",
-                    self.next.1.clone(),
-                );
-            }
-            compared |= is_comparison;
-            self.advance()?;
-            let right = self.expression(right_least)?;
-            left = self.binary(operation, left, right);
-        }
-        self.depth -= 1;
-        Ok(left)
-    }
-
-    /// A sign, number, name, call or parenthesis.
-    fn prefix(&mut self) -> Result<Term, ExpressionError> {
-        let (token, span) = self.next.clone();
-        if token != Token::End {
-            self.advance()?;
-        }
-        match token {
-            Token::Number(value) => Ok(self.push(Operand::Constant(value))),
-            Token::Symbol("-") => {
-                let term = self.expression(PREFIX)?;
-                Ok(self.unary(Unary::Negate, term))
-            }
-            Token::Symbol("+") => self.expression(PREFIX),
-            Token::Symbol("(") => {
-                let term = self.expression(0)?;
-                self.expect(")", "to close the parenthesis")?;
-                Ok(term)
-            }
-            Token::Name(name) => self.name(name, span),
-            Token::End => error("expected a value, found the end", span),
-            Token::Symbol(symbol) => error(format!("expected a value, found \"{symbol}\""), span),
-        }
-    }
-
-    fn name(&mut self, name: &str, span: Range<usize>) -> Result<Term, ExpressionError> {
-        if let Some(index) = self.variables.iter().position(|variable| *variable == name) {
-            return match u8::try_from(index) {
-                Ok(index) => Ok(self.push(Operand::Variable(index))),
-                Err(_) => error("too many variables", span),
-            };
-        }
-        match name {
-            "pi" => return Ok(self.push(Operand::Constant(std::f64::consts::PI))),
-            "if" => return self.choice(),
-            "min" => return self.extremum("min", Binary::Min),
-            "max" => return self.extremum("max", Binary::Max),
-            _ => {}
-        }
-        let Some(&(_, function)) = FUNCTIONS.iter().find(|(known, _)| *known == name) else {
-            return self.unknown(name, span);
+    fn name(&mut self, name: &str, at: Range<usize>) -> Result<Option<Term>, ExpressionError> {
+        let Some(index) = self.variables.iter().position(|variable| *variable == name) else {
+            return Ok(None);
         };
-        self.expect("(", &format!("after {name}"))?;
-        let term = self.expression(0)?;
-        self.expect(")", &format!("after the argument of {name}"))?;
-        Ok(self.unary(function, term))
-    }
-
-    fn unknown(&self, name: &str, span: Range<usize>) -> Result<Term, ExpressionError> {
-        let functions = FUNCTIONS.iter().map(|&(known, _)| known);
-        let known = self.variables.iter().copied().chain(functions);
-        let hint = match nearest(name, known.chain(OTHER_NAMES.iter().copied())) {
-            _ if is_unit(name) => "expressions are in SI, without units".to_string(),
-            Some(near) => format!("did you mean \"{near}\"?"),
-            None if self.variables.is_empty() => "no variable can be used here".to_string(),
-            None => format!("variables here: {}", self.variables.join(", ")),
-        };
-        error(format!("unknown name \"{name}\"; {hint}"), span)
-    }
-
-    fn extremum(&mut self, name: &str, operation: Binary) -> Result<Term, ExpressionError> {
-        self.expect("(", &format!("after {name}"))?;
-        let mut term = self.expression(0)?;
-        if self.next.0 != Token::Symbol(",") {
-            return error(format!("{name} needs at least two arguments"), self.next.1.clone());
-        }
-        while self.next.0 == Token::Symbol(",") {
-            self.advance()?;
-            let right = self.expression(0)?;
-            term = self.binary(operation, term, right);
-        }
-        self.expect(")", &format!("after the arguments of {name}"))?;
-        Ok(term)
-    }
-
-    /// `if(condition, a, b)`: condition, SkipIfZero → b, a, Skip → end, b.
-    fn choice(&mut self) -> Result<Term, ExpressionError> {
-        const FORM: &str = "in if(condition, a, b)";
-        self.expect("(", FORM)?;
-        let condition = self.expression(0)?;
-        let known = self.constant_at(condition.start..self.code.len());
-        self.expect(",", FORM)?;
-        let to_second = self.code.len();
-        self.code.push(Instruction::SkipIfZero(0));
-        let first = self.expression(0)?;
-        self.expect(",", FORM)?;
-        let to_end = self.code.len();
-        self.code.push(Instruction::Skip(0));
-        let second = self.expression(0)?;
-        self.expect(")", FORM)?;
-        match known {
-            Some(0.0) => {
-                self.code.drain(condition.start..second.start);
-                return Ok(Term {
-                    start: condition.start,
-                    ..second
-                });
-            }
-            Some(_) => {
-                self.code.truncate(to_end);
-                self.code.drain(condition.start..first.start);
-                return Ok(Term {
-                    start: condition.start,
-                    ..first
-                });
-            }
-            None => {}
-        }
-        // No text is so long that the counts do not fit: an instruction takes at least one byte of it.
-        let count = |from: usize, to: usize| u32::try_from(to - from).unwrap_or(u32::MAX);
-        self.code[to_second] = Instruction::SkipIfZero(count(to_second + 1, second.start));
-        self.code[to_end] = Instruction::Skip(count(second.start, self.code.len()));
-        Ok(Term {
-            start: condition.start,
-            stepwise: condition.stepwise && first.stepwise && second.stepwise,
-        })
-    }
-
-    fn push(&mut self, operand: Operand) -> Term {
-        self.code.push(Instruction::Push(operand));
-        Term {
-            start: self.code.len() - 1,
-            stepwise: matches!(operand, Operand::Constant(_)),
+        match u8::try_from(index) {
+            Ok(index) => Ok(Some(self.push(Operand::Variable(index)))),
+            Err(_) => error("too many variables", at),
         }
     }
 
-    fn unary(&mut self, function: Unary, term: Term) -> Term {
+    fn unary(&mut self, function: Unary, term: Term, _: Range<usize>) -> Term {
         match self.constant_at(term.start..self.code.len()) {
             Some(value) => {
                 self.code.truncate(term.start);
@@ -862,7 +406,7 @@ impl Parser<'_> {
         }
     }
 
-    fn binary(&mut self, operation: Binary, left: Term, right: Term) -> Term {
+    fn binary(&mut self, operation: Binary, left: Term, right: Term, _: Range<usize>) -> Term {
         use Operand::{Constant, Variable};
         let a = self.operand_at(left.start..right.start);
         let b = self.operand_at(right.start..self.code.len());
@@ -912,6 +456,55 @@ impl Parser<'_> {
         Term {
             start: left.start,
             stepwise,
+        }
+    }
+
+    fn after_condition(&mut self) {
+        self.code.push(Instruction::SkipIfZero(0));
+    }
+
+    fn after_first(&mut self) {
+        self.code.push(Instruction::Skip(0));
+    }
+
+    /// The code is: condition, SkipIfZero → second, first, Skip → end, second.
+    fn choice(&mut self, condition: Term, first: Term, second: Term, _: Range<usize>) -> Term {
+        let (to_second, to_end) = (first.start - 1, second.start - 1);
+        match self.constant_at(condition.start..to_second) {
+            Some(0.0) => {
+                self.code.drain(condition.start..second.start);
+                return Term {
+                    start: condition.start,
+                    ..second
+                };
+            }
+            Some(_) => {
+                self.code.truncate(to_end);
+                self.code.drain(condition.start..first.start);
+                return Term {
+                    start: condition.start,
+                    ..first
+                };
+            }
+            None => {}
+        }
+        // No text is so long that the counts do not fit: an instruction takes at least one byte of it.
+        let count = |from: usize, to: usize| u32::try_from(to - from).unwrap_or(u32::MAX);
+        self.code[to_second] = Instruction::SkipIfZero(count(to_second + 1, second.start));
+        self.code[to_end] = Instruction::Skip(count(second.start, self.code.len()));
+        Term {
+            start: condition.start,
+            stepwise: condition.stepwise && first.stepwise && second.stepwise,
+        }
+    }
+}
+
+impl Compiler<'_> {
+    fn push(&mut self, operand: Operand) -> Term {
+        self.code.push(Instruction::Push(operand));
+        Term {
+            start: self.code.len() - 1,
+            stepwise: matches!(operand, Operand::Constant(_)),
         }
     }
 

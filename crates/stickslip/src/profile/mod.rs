@@ -1,16 +1,19 @@
 //! Functions of time: forces, motions of drivers and normal forces, given as a number, an expression or a table.
 
 mod expression;
+pub(crate) mod parser;
 pub mod suggest;
 mod table;
 mod time_grid;
 
-pub use expression::{BLOCK, Expression, ExpressionError};
+pub use expression::{BLOCK, Expression};
+pub use parser::ExpressionError;
 pub use table::{After, Interpolation, Table, TableError};
 pub use time_grid::{Stage, TimeGrid, TimeGridError};
 
 use crate::quantity::{Dimension, QuantityError, Unit, check_dimension, parse_quantity};
-use expression::{Comparison, Threshold, whole_inverse};
+use expression::{Threshold, whole_inverse};
+use parser::Comparison;
 use std::fmt;
 use std::ops::Range;
 
@@ -185,6 +188,21 @@ impl Profile {
             Self::Constant(value) => Some(value * (b - a)),
             Self::Expression(_) | Self::Slope(_) => None,
             Self::Table(table) => Some(table.integral(a, b)),
+        }
+    }
+
+    /// The smallest and the largest value, where they are plain to see; `None` for an expression.
+    pub fn bounds(&self) -> Option<(f64, f64)> {
+        match self {
+            Self::Constant(value) => Some((*value, *value)),
+            Self::Expression(_) | Self::Slope(_) => None,
+            Self::Table(table) => {
+                let end = (table.after() == After::Zero).then_some(0.0);
+                let values = table.values().iter().copied().chain(end);
+                Some(values.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
+                    (low.min(value), high.max(value))
+                }))
+            }
         }
     }
 

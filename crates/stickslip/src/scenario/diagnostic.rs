@@ -16,7 +16,7 @@ pub struct Span {
 /// A text that spans point into: the scenario file or one `--set` argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// File name, or `--set`.
+    /// File name, or the option an argument belongs to: `--set`, `--vary`.
     pub name: String,
     /// The whole text.
     pub text: String,
@@ -36,7 +36,7 @@ impl Source {
     }
 
     fn is_argument(&self) -> bool {
-        self.name == SET_SOURCE
+        self.name.starts_with("--")
     }
 }
 
@@ -126,7 +126,11 @@ impl Diagnostic {
             };
             out += &format!("{margin}{} {heading}\n", paint("1;34", "-->"));
             out += &format!("{margin} {bar}\n");
-            let prefix = if source.is_argument() { "--set " } else { "" };
+            let prefix = if source.is_argument() {
+                format!("{} ", source.name)
+            } else {
+                String::new()
+            };
             out += &format!("{} {bar} {prefix}{line}\n", paint("1;34", &label));
             let indent = " ".repeat(column + prefix.len());
             out += &format!(

@@ -20,6 +20,14 @@ pub(crate) enum Form {
     NumberOrVector,
     /// Two points.
     Points,
+    /// Names of the user's with a number each.
+    Numbers,
+    /// Names of the user's with a function of time each.
+    Profiles,
+    /// Names of the user's with an expression each.
+    Formulas,
+    /// Names of the user's with a table of these keys each.
+    Named(&'static Keys),
     /// A function of time.
     Profile,
     /// A function of time, or a list with one per axis.
@@ -111,13 +119,13 @@ pub(crate) static ROOT: Keys = keys(
     &[&[
         key("title", Text, "\"Block on a floor\"", "what the scenario shows"),
         key("simulation", Table(&SIMULATION), "", "time and method").required(),
-        key("bodies", Kinds(BODIES), "", "what moves: `[bodies.NAME]`").required(),
+        key("bodies", Kinds(BODIES), "", "what moves: `[bodies.NAME]`"),
         key("elements", Kinds(ELEMENTS), "", "what acts between bodies: `[elements.NAME]`"),
+        key("inclusion", Table(&INCLUSION), "", "equations with the set-valued maps sgn and dio, in place of bodies and elements"),
         key("output", Table(&OUTPUT), "", "what is written"),
         key("analysis", Table(&ANALYSIS), "", "what is measured"),
-        key("inclusion", Unavailable, "", "equations with set-valued maps"),
         key("chain", Unavailable, "", "many equal blocks"),
-        key("map", Unavailable, "", "settings of a stability map"),
+        key("map", Table(&MAP), "", "settings of a stability map"),
     ]],
     "A stickslip scenario. A plain number is in SI units; a string such as \"10 N/mm\" carries its unit.",
 );
@@ -408,10 +416,12 @@ pub(crate) static NORMAL: Keys = Keys {
     groups: &[&[
         LAW,
         key("stiffness", Parameter, "1e7", "N/m"),
-        key("damping", Parameter, "10", "N s/m"),
-        key("restitution", Parameter, "0.5", "coefficient of restitution"),
-        key("alpha", Parameter, "0.005", "time constant of `relaxed`, s"),
-        key("beta", Parameter, "0.01", "time constant of `relaxed`, s"),
+        key("damping", Parameter, "10", "N s/m; s/m for `hunt-crossley`"),
+        key("restitution", Parameter, "0.5", "coefficient of restitution of `rigid` and `relaxed`"),
+        key("alpha", Parameter, "0.005", "time constant of `relaxed`, s; in place of `restitution`"),
+        key("beta", Parameter, "0.01", "time constant of `relaxed` and `proxy`, s"),
+        key("penetration", Parameter, "\"0.1 mm\"", "depth of `relaxed` at rest, or at `impact_speed`, m; in place of `stiffness`"),
+        key("impact_speed", Parameter, "\"1 m/s\"", "speed of the impact that `penetration` belongs to, m/s"),
         key("exponent", Parameter, "1.5", "exponent of `hunt-crossley`"),
     ]],
     law: true,
@@ -510,6 +520,31 @@ pub(crate) static GEAR: Keys = keys(
 );
 
 #[rustfmt::skip]
+pub(crate) static INCLUSION: Keys = keys(
+    "inclusion",
+    &[&[
+        key("states", Numbers, "{ p = 0, v = 0.2 }", "states with their initial values").required(),
+        key("parameters", Numbers, "{ M = 1, F = 0.5 }", "constants"),
+        key("inputs", Profiles, "{ fe = \"min(0.52, 0.3*t)\" }", "functions of time"),
+        key("equations", Formulas, "{ p = \"v\", v = \"(fe - F*sgn(v))/M\" }", "the rate of each state").required(),
+        key("relax", Named(&RELAX), "{ sgn = { stiffness = 1e5, beta = 5e-3 } }", "numbers of the relaxation: of all `sgn`, all `dio`, or one of them by its name (`sgn2`)"),
+        key("nonnegative", Texts(0, usize::MAX), "[\"F\"]", "terms that are never negative, where that cannot be seen"),
+    ]],
+    "A differential inclusion, rewritten as an ordinary differential equation (seed 001).",
+);
+
+#[rustfmt::skip]
+pub(crate) static RELAX: Keys = keys(
+    "relaxation",
+    &[&[
+        key("stiffness", Number, "1e5", "K: the larger, the nearer to the inclusion"),
+        key("beta", Number, "5e-3", "time constant, s"),
+        key("alpha", Number, "2.5e-3", "time constant of `dio`, s, at most beta; smaller values bounce less"),
+    ]],
+    "Numbers that relax a set-valued map.",
+);
+
+#[rustfmt::skip]
 pub(crate) static OUTPUT: Keys = keys(
     "output",
     &[&[key("columns", Texts(1, usize::MAX), "[\"t\", \"block.position\"]", "columns of the trace; default all")]],
@@ -531,8 +566,19 @@ pub(crate) static STICK_SLIP: Keys = keys(
         key("scale", Number, "100", "the signal is divided by it; default 1"),
         key("from", Number, "\"8000 s\"", "start of the analysis, s; default 0"),
         key("threshold", Number, "0.01", "largest amplitude called stable; default 0.01"),
+        key("e", Number, "20", "in place of `threshold`: the amplitude called stable is (static - kinetic)/e of the signal's friction (seed 003, eq 35)"),
     ]],
     "Measures of a stick-slip cycle.",
+);
+
+#[rustfmt::skip]
+pub(crate) static MAP: Keys = keys(
+    "map",
+    &[&[
+        key("duration", Number, "\"2000 + 140/(x*y)\"", "simulated time of a cell in place of `simulation.duration`, s; may be an expression in the values `x` and `y` of the cell, in SI"),
+        key("from", Number, "\"1000 + 80/(x*y)\"", "start of its analysis in place of that of `analysis.stick_slip`, s; may be an expression in `x` and `y`"),
+    ]],
+    "Settings of a stability map.",
 );
 
 #[rustfmt::skip]

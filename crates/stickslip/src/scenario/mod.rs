@@ -32,9 +32,10 @@ mod schema;
 mod set;
 pub mod spec;
 mod templates;
-mod tree;
+pub(crate) mod tree;
 
 pub use diagnostic::{Diagnostic, ScenarioError, Source, Span};
+pub use read::Draft;
 pub use schema::schema;
 pub use spec::*;
 pub use templates::{TEMPLATES, Template};

@@ -111,6 +111,16 @@ fn form(form: Form, definitions: &mut BTreeMap<String, String>) -> String {
         Form::Vector(least, most) => list(&number, least, most),
         Form::NumberOrVector => either(number.clone(), list(&number, 1, 3)),
         Form::Points => list(&list(&number, 2, 3), 2, 2),
+        Form::Numbers => format!("\"type\":\"object\",\"additionalProperties\":{{{number}}}"),
+        Form::Profiles => format!("\"type\":\"object\",\"additionalProperties\":{{{profile}}}"),
+        Form::Formulas => "\"type\":\"object\",\"additionalProperties\":{\"type\":[\"number\",\"string\"]}".to_string(),
+        Form::Named(keys) => {
+            define(keys, None, definitions);
+            format!(
+                "\"type\":\"object\",\"additionalProperties\":{{{}}}",
+                reference(keys.name)
+            )
+        }
         Form::Profile => profile,
         Form::VectorProfile => either(profile.clone(), list(&profile, 1, 3)),
         Form::Texts(least, most) => list("\"type\":\"string\"", least, most),

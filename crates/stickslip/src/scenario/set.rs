@@ -37,13 +37,22 @@ pub(crate) fn apply(root: &mut Table, argument: &str, source: usize) -> Result<(
         );
     }
     let value = parse_argument(value, path.len() + 1, source);
-    let known = paths(root);
-    let mut way = Way {
-        known,
+    let way = Way {
         segments: &segments,
         path: path.trim(),
     };
-    way.set_in_table(root, 0, value)
+    // What could have been meant is looked for only where nothing was found: a sweep sets values a million times.
+    way.set_in_table(root, 0, value).map_err(|fault| match fault {
+        Fault::Absent(depth) => way.absent(depth, &paths(root)),
+        Fault::Other(diagnostic) => *diagnostic,
+    })
+}
+
+/// Why a value could not be set.
+enum Fault {
+    /// There is nothing at this part of the path.
+    Absent(usize),
+    Other(Box<Diagnostic>),
 }
 
 /// One part of a dotted path.
@@ -73,13 +82,12 @@ fn segments(path: &str, source: usize) -> Vec<Segment<'_>> {
 }
 
 struct Way<'a> {
-    known: Vec<String>,
     segments: &'a [Segment<'a>],
     path: &'a str,
 }
 
 impl Way<'_> {
-    fn set_in_table(&mut self, table: &mut Table, at: usize, value: Node) -> Result<(), Diagnostic> {
+    fn set_in_table(&self, table: &mut Table, at: usize, value: Node) -> Result<(), Fault> {
         let Segment { name, span } = self.segments[at];
         let last = at + 1 == self.segments.len();
         if let Some(entry) = table.get_mut(name) {
@@ -100,10 +108,13 @@ impl Way<'_> {
             return self.set_in_node(link, at + 1, value);
         }
         // Bodies and elements have names of the user's: a new name is a slip, unless it comes with a whole table.
-        let names_things = at == 1 && matches!(self.segments[0].name, "bodies" | "elements");
+        let names_things = at == 1 && matches!(self.segments[0].name, "bodies" | "elements")
+            || at == 2
+                && self.segments[0].name == "inclusion"
+                && matches!(self.segments[1].name, "states" | "parameters" | "inputs" | "equations");
         let whole_table = last && matches!(value.value, Value::Table(_));
         if names_things && !whole_table {
-            return Err(self.absent(at));
+            return Err(Fault::Absent(at));
         }
         let node = if last {
             value
@@ -123,7 +134,7 @@ impl Way<'_> {
         Ok(())
     }
 
-    fn set_in_node(&mut self, node: &mut Node, at: usize, value: Node) -> Result<(), Diagnostic> {
+    fn set_in_node(&self, node: &mut Node, at: usize, value: Node) -> Result<(), Fault> {
         let Segment { name, span } = self.segments[at];
         match &mut node.value {
             Value::Table(table) => self.set_in_table(table, at, value),
@@ -139,7 +150,7 @@ impl Way<'_> {
                         Ok(())
                     }
                     Some(item) => self.set_in_node(item, at + 1, value),
-                    None => Err(self.absent(at)),
+                    None => Err(Fault::Absent(at)),
                 }
             }
             other => {
@@ -150,20 +161,21 @@ impl Way<'_> {
                     other.describe(),
                     self.path
                 );
-                Err(Diagnostic::new(message, Some(span)).help(format!("set the whole of it: --set {parent}=VALUE")))
+                let diagnostic =
+                    Diagnostic::new(message, Some(span)).help(format!("set the whole of it: --set {parent}=VALUE"));
+                Err(Fault::Other(Box::new(diagnostic)))
             }
         }
     }
 
     /// There is nothing at the part `depth` of the path.
-    fn absent(&self, depth: usize) -> Diagnostic {
+    fn absent(&self, depth: usize, known: &[String]) -> Diagnostic {
         let names =
             |part: &[Segment<'_>]| -> Vec<String> { part.iter().map(|segment| segment.name.to_string()).collect() };
         let Segment { name, span } = self.segments[depth];
         let parent = names(&self.segments[..depth]).join(".");
         let rest = names(&self.segments[depth + 1..]).join(".");
-        let siblings: Vec<&str> = self
-            .known
+        let siblings: Vec<&str> = known
             .iter()
             .filter_map(|path| path.strip_prefix(&parent)?.strip_prefix('.'))
             .filter(|path| !path.contains('.'))
@@ -171,7 +183,7 @@ impl Way<'_> {
         let help = match nearest(name, siblings.iter().copied()) {
             Some(meant) => {
                 let whole = format!("{parent}.{meant}.{rest}");
-                let path = if self.known.contains(&whole) {
+                let path = if known.contains(&whole) {
                     whole
                 } else {
                     format!("{parent}.{meant}")
@@ -180,7 +192,7 @@ impl Way<'_> {
             }
             None => format!("`{parent}` has {}", list_words(siblings)),
         };
-        let message = format!("`--set`: there is no `{}` in the scenario", self.path);
+        let message = format!("there is no `{}` in the scenario", self.path);
         Diagnostic::new(message, Some(span)).help(help)
     }
 }

@@ -4,7 +4,9 @@
 //! path of a key (`elements.floor.law`) to its place, so later stages can point at the line too.
 
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
-use crate::profile::Profile;
+use crate::body::OwnBodySpec;
+use crate::inclusion::Inclusion;
+use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
 use std::collections::BTreeMap;
 
@@ -19,10 +21,14 @@ pub struct Scenario {
     pub bodies: Vec<(String, BodySpec)>,
     /// `[elements.<name>]` in file order; [`NormalForce::Element`] counts here.
     pub elements: Vec<(String, ElementSpec)>,
+    /// `[inclusion]`, rewritten; then there are no bodies and no elements.
+    pub inclusion: Option<Inclusion>,
     /// `[output] columns`; `None` is every column.
     pub columns: Option<Vec<String>>,
     /// `[analysis] stick_slip`.
     pub stick_slip: Option<StickSlipSpec>,
+    /// `[map]`.
+    pub map: Option<MapSpec>,
     /// What is allowed and probably not meant.
     pub warnings: Vec<Diagnostic>,
     /// The texts that spans point into: the file, then the `--set` arguments.
@@ -69,6 +75,7 @@ impl Scenario {
                     };
                     format!("{name}.{part}")
                 }
+                (name, BodySpec::Own(own)) => format!("{name}.{}", own.body.coordinates()[link]),
                 (name, _) => name.clone(),
             },
         }
@@ -131,6 +138,8 @@ pub enum BodySpec {
     RigidBody(RigidBodySpec),
     /// A tree of links.
     Linkage(LinkageSpec),
+    /// A body of the user's own; it cannot be written in a file.
+    Own(OwnBodySpec),
 }
 
 /// `kind = "mass"`.
@@ -319,11 +328,11 @@ pub enum Port {
         /// The link.
         link: usize,
     },
-    /// The coordinate of a joint of a linkage.
+    /// The coordinate of a joint of a linkage, or of a body of the user's own.
     Joint {
         /// The linkage.
         body: usize,
-        /// The link that the joint carries.
+        /// The link that the joint carries, or the number of the coordinate.
         link: usize,
     },
 }
@@ -628,4 +637,13 @@ pub struct StickSlipSpec {
     pub from: f64,
     /// Largest amplitude called stable, default 0.01.
     pub threshold: f64,
+}
+
+/// `[map]`: what changes from cell to cell of a stability map, as functions of the two values of the cell in SI.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MapSpec {
+    /// In place of `simulation.duration`, s.
+    pub duration: Option<Expression>,
+    /// In place of `analysis.stick_slip.from`, s.
+    pub from: Option<Expression>,
 }

@@ -43,6 +43,11 @@ pub const TEMPLATES: &[Template] = &[
         description: "a motor moves a table by a screw, between end stops",
         text: include_str!("../../templates/drive.toml"),
     },
+    Template {
+        name: "inclusion",
+        description: "equations of your own with friction and contact",
+        text: include_str!("../../templates/inclusion.toml"),
+    },
 ];
 
 impl Template {

@@ -172,7 +172,7 @@ fn parse_argument_within(text: &str, offset: usize, source: usize, depth: usize)
 }
 
 /// Pieces between commas that are outside brackets and quotes, with their offsets; a trailing comma adds none.
-fn split_top_level(text: &str) -> Vec<(usize, &str)> {
+pub(crate) fn split_top_level(text: &str) -> Vec<(usize, &str)> {
     let (mut depth, mut quoted, mut start) = (0i32, false, 0);
     let mut pieces = Vec::new();
     for (at, letter) in text.char_indices() {

@@ -1,4 +1,4 @@
-"""Reference values for `adaptive` and `stiff`: two networks written out as plain equations and integrated by SciPy.
+"""Reference values for `adaptive` and `stiff`: three systems written out as plain equations and integrated by SciPy.
 
     python scipy_chosen_steps.py > scipy_chosen_steps.csv       (SciPy 1.17, NumPy 2.4)
 
@@ -59,6 +59,12 @@ def bounces(times):
     return np.array(found)
 
 
+def robertson(t, y):
+    """Robertson's chemical reaction: rates from 0.04 to 3e7."""
+    a, b, c = y
+    return [-0.04 * a + 1e4 * b * c, 0.04 * a - 1e4 * b * c - 3e7 * b * b, 3e7 * b * b]
+
+
 def show(name, times, values, check, columns):
     apart = np.abs(values - check).max()
     for t, row in zip(times, values):
@@ -73,3 +79,7 @@ second = integrate(pulled_block, [0, 0, 0], [], times, "DOP853", 1e-3)
 show("pulled block", times, first, second, ["block.position", "block.velocity", "floor.a"])
 times = [0.16, 0.3, 0.5]
 show("ball", times, bounces(times), integrate(ball, [0.1, 0], [], times, "RK45", 2e-6), ["z", "vz"])
+times = [0.4, 40.0, 400.0]
+first = integrate(robertson, [1, 0, 0], [], times, "Radau", np.inf)
+second = integrate(robertson, [1, 0, 0], [], times, "BDF", np.inf)
+show("robertson", times, first, second, ["a", "b", "c"])

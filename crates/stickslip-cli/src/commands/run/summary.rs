@@ -5,6 +5,7 @@ use serde_json::Value;
 use stickslip::Simulation;
 use stickslip::advice::angular;
 use stickslip::build::Place;
+use stickslip::inclusion::Inclusion;
 use stickslip::report::Report;
 use stickslip::scenario::{BodySpec, JointType};
 
@@ -27,7 +28,16 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
         number(report.t_end),
         about(report.seconds),
     );
-    out += &format!("\nMotion at the end\n{}", list(&motion(simulation), "  "));
+    if let Some(solver) = &report.solver {
+        out += &format!(
+            "  {} internal steps, {} more were tried; {} evaluations of the system\n",
+            solver.steps, solver.rejected, solver.rates
+        );
+    }
+    out += &match &simulation.scenario().inclusion {
+        Some(inclusion) => format!("\nStates at the end\n{}", list(&states(inclusion, report), "  ")),
+        None => format!("\nMotion at the end\n{}", list(&motion(simulation), "  ")),
+    };
     let frictions = frictions(simulation, report);
     if frictions.len() > 1 {
         out += &format!("\nFriction and contact\n{}", table(&frictions, "  "));
@@ -88,6 +98,15 @@ fn numbers(values: &[f64], unit: &str) -> String {
     }
 }
 
+/// One row per state of an inclusion.
+fn states(inclusion: &Inclusion, report: &Report) -> Vec<Vec<String>> {
+    let value = |name: &String| report.final_.get(name).and_then(Value::as_f64);
+    let states = inclusion.states().iter();
+    states
+        .map(|name| vec![name.clone(), value(name).map_or("-".to_string(), number)])
+        .collect()
+}
+
 /// One row per body or joint: position, velocity, turning.
 fn motion(simulation: &Simulation) -> Vec<Vec<String>> {
     let scenario = simulation.scenario();
@@ -105,7 +124,7 @@ fn motion(simulation: &Simulation) -> Vec<Vec<String>> {
         let turns = match body {
             BodySpec::Inertia(_) => true,
             BodySpec::Driver(driver) => driver.angular == Some(true),
-            BodySpec::Mass(_) => false,
+            BodySpec::Mass(_) | BodySpec::Own(_) => false,
             BodySpec::RigidBody(_) => {
                 free(&mut rows);
                 continue;

@@ -22,7 +22,7 @@ use super::frame::{rotation_matrix, vector};
 use crate::math::sin_cos;
 use planar::{Planar, PlanarState};
 use spatial::LinkState;
-use two_hinges::TwoHinges;
+pub(crate) use two_hinges::TwoHinges;
 
 /// One link as the kernels see it.
 #[derive(Clone, Debug)]
@@ -121,6 +121,11 @@ impl Linkage {
     /// Whether accelerations come from the planar kernel.
     pub fn is_planar(&self) -> bool {
         self.planar.is_some()
+    }
+
+    /// The equations of two hinges in a row in a plane, if that is what the linkage is.
+    pub(crate) fn two_hinges(&self) -> Option<&TwoHinges> {
+        self.two_hinges.as_ref()
     }
 
     /// Number of position coordinates: 7 for a floating root, 1 for each joint.
@@ -259,7 +264,10 @@ impl Linkage {
         out: &mut [f64],
     ) {
         match (&self.two_hinges, &self.planar) {
-            (Some(arm), _) => arm.accelerate(q, v, tau, out),
+            (Some(arm), _) => {
+                let pair = |values: &[f64]| [values[0], values[1]];
+                out[..2].copy_from_slice(&arm.accelerate(pair(q), pair(v), pair(tau)));
+            }
             (None, Some(planar)) => planar.accelerate::<false>(q, v, tau, &mut scratch.planar, out),
             (None, None) => {
                 self.place(q, v, scratch);

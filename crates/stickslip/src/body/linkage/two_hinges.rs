@@ -14,7 +14,7 @@ use super::planar::Planar;
 use crate::math::sin_cos;
 
 #[derive(Clone, Debug)]
-pub(super) struct TwoHinges {
+pub(crate) struct TwoHinges {
     /// Sense of the second hinge about the axis of the first, ±1.
     sense: f64,
     /// J₁ + m₂ r² inverted, and J₂.
@@ -66,8 +66,7 @@ impl TwoHinges {
     }
 
     #[inline(always)]
-    pub(super) fn accelerate(&self, q: &[f64], v: &[f64], tau: &[f64], out: &mut [f64]) {
-        let (q, v, tau, out) = (&q[..2], &v[..2], &tau[..2], &mut out[..2]);
+    pub(crate) fn accelerate(&self, q: [f64; 2], v: [f64; 2], tau: [f64; 2]) -> [f64; 2] {
         let (sine, cosine) = sin_cos(q[1]);
         let coupling = self.along * cosine + self.across_sense * sine;
         let turning = self.across * cosine - self.along_sense * sine;
@@ -85,8 +84,7 @@ impl TwoHinges {
         let share = coupling * self.first_inverse;
         let b = (second - share * first) / (self.second - share * coupling);
         let a = (first - coupling * b) * self.first_inverse;
-        out[0] = a;
-        out[1] = self.sense * (b - a);
+        [a, self.sense * (b - a)]
     }
 
     /// Torque that the accelerating ground asks for: moment, turned by the link's angle and a right angle, times ground.

@@ -12,12 +12,12 @@ pub(super) struct Body {
 impl Reader {
     pub(super) fn bodies(&mut self, root: &Section<'_>, other_model: bool) -> Vec<Body> {
         let mut bodies = Vec::new();
-        let entry = if other_model {
-            root.get("bodies")
-        } else {
-            self.entry(root, "bodies")
+        let Some(entry) = root.get("bodies") else {
+            if !other_model {
+                self.missing(root, "bodies");
+            }
+            return bodies;
         };
-        let Some(entry) = entry else { return bodies };
         let Value::Table(table) = &entry.node.value else {
             self.wrong_type(&entry.node, "bodies", "a table of bodies, [bodies.NAME]", None);
             return bodies;

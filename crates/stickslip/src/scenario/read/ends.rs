@@ -326,7 +326,7 @@ pub(super) fn ports(bodies: &[Body]) -> Vec<(String, Port, Motion)> {
     let mut ports = Vec::new();
     for (index, body) in bodies.iter().enumerate() {
         let motion = match &body.spec {
-            None => continue,
+            None | Some(BodySpec::Own(_)) => continue,
             Some(BodySpec::Mass(mass)) => Motion::Point(mass.position.len()),
             Some(BodySpec::Inertia(_)) => Motion::Turn,
             Some(BodySpec::Driver(driver)) => match (driver.motion.profiles().len(), driver.angular) {

@@ -5,6 +5,7 @@ mod bodies;
 mod elements;
 mod ends;
 mod friction;
+mod inclusion;
 mod profiles;
 mod values;
 
@@ -12,14 +13,39 @@ use super::diagnostic::{Diagnostic, SET_SOURCE, ScenarioError, Source, Span, lis
 use super::keys::{self, Form, Key, Keys};
 use super::spec::*;
 use super::tree::{self, Entry, Node, Table, Value, shorten};
-use crate::profile::{TimeGrid, TimeGridError};
+use crate::profile::{Expression, TimeGrid, TimeGridError};
 use crate::quantity::{Dimension, QuantityError, parse_quantity};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use values::{Sign, describe, padded};
 
+/// A scenario file that was read once and is checked often, each time with other values for some keys.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    root: Table,
+    sources: Vec<Source>,
+    directory: Option<PathBuf>,
+    /// Of the `--set` arguments.
+    findings: Vec<Diagnostic>,
+}
+
 impl Scenario {
     /// Reads and checks a scenario file, changed by `--set` arguments (`KEY=VALUE`).
+    pub fn read(path: impl AsRef<Path>, sets: &[String]) -> Result<Self, ScenarioError> {
+        Draft::read(path, sets)?.scenario()
+    }
+
+    /// Reads and checks the text of a scenario. Files it names (CSV profiles) are looked up in the current folder.
+    pub fn parse(text: &str, file_name: &str, sets: &[String]) -> Result<Self, ScenarioError> {
+        Draft::parse(text, file_name, sets)?.scenario()
+    }
+}
+
+impl Draft {
+    /// Reads a scenario file, changed by `--set` arguments (`KEY=VALUE`).
+    ///
+    /// # Errors
+    /// If it cannot be read or is not TOML. Whether it says something sensible is found by [`Draft::scenario`].
     pub fn read(path: impl AsRef<Path>, sets: &[String]) -> Result<Self, ScenarioError> {
         let path = path.as_ref();
         let name = path.display().to_string();
@@ -50,7 +76,10 @@ impl Scenario {
         }
     }
 
-    /// Reads and checks the text of a scenario. Files it names (CSV profiles) are looked up in the current folder.
+    /// Reads the text of a scenario. Files it names (CSV profiles) are looked up in the current folder.
+    ///
+    /// # Errors
+    /// If it is not TOML.
     pub fn parse(text: &str, file_name: &str, sets: &[String]) -> Result<Self, ScenarioError> {
         Self::parse_in(None, text, file_name, sets)
     }
@@ -78,19 +107,64 @@ impl Scenario {
                 diagnostics: vec![empty],
             });
         }
-        let mut reader = Reader {
-            diagnostics: Vec::new(),
+        let mut findings = Vec::new();
+        for (index, set) in sets.iter().enumerate() {
+            if let Err(diagnostic) = super::set::apply(&mut root, set, index + 1) {
+                findings.push(diagnostic);
+            }
+        }
+        Ok(Draft {
+            root,
+            sources,
+            directory: directory.map(Path::to_path_buf),
+            findings,
+        })
+    }
+
+    /// The texts: the file, then the `--set` arguments.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// The checked scenario.
+    ///
+    /// # Errors
+    /// If a value is wrong.
+    pub fn scenario(&self) -> Result<Scenario, ScenarioError> {
+        self.check(self.sources.clone(), self.findings.clone())
+    }
+
+    /// The checked scenario with other values for some keys, as if `--set` had named them. They stay: every call must
+    /// give the same keys. `option` is what the user wrote them with, for messages.
+    ///
+    /// # Errors
+    /// If a key does not exist or a value is wrong.
+    pub fn vary(&mut self, option: &str, changes: &[(&str, String)]) -> Result<Scenario, ScenarioError> {
+        let mut sources = self.sources.clone();
+        let mut findings = self.findings.clone();
+        for (key, value) in changes {
+            let text = format!("{key}={value}");
+            if let Err(diagnostic) = super::set::apply(&mut self.root, &text, sources.len()) {
+                findings.push(diagnostic);
+            }
+            sources.push(Source {
+                name: option.to_string(),
+                text,
+            });
+        }
+        self.check(sources, findings)
+    }
+
+    fn check(&self, sources: Vec<Source>, diagnostics: Vec<Diagnostic>) -> Result<Scenario, ScenarioError> {
+        let reader = Reader {
+            diagnostics,
             warnings: Vec::new(),
             spans: BTreeMap::new(),
             sources,
-            directory: directory.map(Path::to_path_buf),
+            directory: self.directory.clone(),
+            columns_are_states: false,
         };
-        for (index, set) in sets.iter().enumerate() {
-            if let Err(diagnostic) = super::set::apply(&mut root, set, index + 1) {
-                reader.diagnostics.push(diagnostic);
-            }
-        }
-        reader.scenario(&root)
+        reader.scenario(&self.root)
     }
 }
 
@@ -166,6 +240,8 @@ struct Reader {
     spans: BTreeMap<String, Span>,
     sources: Vec<Source>,
     directory: Option<PathBuf>,
+    /// Columns are states of an inclusion, not parts of bodies and elements.
+    columns_are_states: bool,
 }
 
 impl Reader {
@@ -177,10 +253,10 @@ impl Reader {
         };
         let root = self.section("", root, start, &keys::ROOT);
         let title = self.text(&root, "title").unwrap_or_default();
-        let mut other_model = false;
+        let mut other_model = root.get("inclusion").is_some();
         for key in keys::ROOT.iter().filter(|key| matches!(key.form, Form::Unavailable)) {
             if let Some(entry) = root.get(key.name) {
-                other_model |= key.name != "map";
+                other_model = true;
                 let message = format!("`[{}]` ({}) is not available in this version", key.name, key.doc);
                 self.report(
                     entry.key_span,
@@ -195,13 +271,17 @@ impl Reader {
         };
         let bodies = self.bodies(&root, other_model);
         let elements = self.elements(&root, &bodies, &simulation);
+        let inclusion = self.inclusion(&root, &title);
+        let states = inclusion.iter().flat_map(|inclusion| inclusion.states());
         let names: Vec<&str> = bodies
             .iter()
             .map(|body| body.name.as_str())
             .chain(elements.iter().map(|(name, _)| name.as_str()))
+            .chain(states.map(String::as_str))
             .collect();
         let columns = self.columns(&root, &names);
-        let stick_slip = self.stick_slip(&root, &names, &simulation);
+        let stick_slip = self.stick_slip(&root, &names, &elements, &simulation);
+        let map = self.map(&root);
         if !self.diagnostics.is_empty() {
             // In the order of the file; the whole file first, `--set` last.
             self.diagnostics
@@ -222,8 +302,10 @@ impl Reader {
                 .into_iter()
                 .filter_map(|(name, spec)| Some((name, spec?)))
                 .collect(),
+            inclusion,
             columns,
             stick_slip,
+            map,
             warnings: self.warnings,
             sources: self.sources,
             spans: self.spans,
@@ -309,7 +391,7 @@ impl Reader {
 
     /// A column begins with the name of a body or an element. (What follows is known when the system is built.)
     fn check_column(&mut self, column: &str, span: Span, names: &[&str]) {
-        if column == "t" {
+        if column == "t" || self.inclusion_names_columns(column, span, names) {
             return;
         }
         let (first, rest) = column.split_once('.').unwrap_or((column, ""));
@@ -333,7 +415,13 @@ impl Reader {
         self.report(span, format!("there is no column `{}`", shorten(column)), help);
     }
 
-    fn stick_slip(&mut self, root: &Section<'_>, names: &[&str], simulation: &SimulationSpec) -> Option<StickSlipSpec> {
+    fn stick_slip(
+        &mut self,
+        root: &Section<'_>,
+        names: &[&str],
+        elements: &[(String, Option<ElementSpec>)],
+        simulation: &SimulationSpec,
+    ) -> Option<StickSlipSpec> {
         let analysis = self.subsection(root, "analysis", &keys::ANALYSIS)?;
         let section = self.subsection(&analysis, "stick_slip", &keys::STICK_SLIP)?;
         let signal = self.text(&section, "signal");
@@ -355,14 +443,68 @@ impl Reader {
                 "begin earlier, or make `simulation.duration` longer",
             );
         }
+        let signal = signal.unwrap_or_default();
+        let scale = self.number(&section, "scale", &[], Sign::Positive).unwrap_or(1.0);
+        let mut threshold = self.number(&section, "threshold", &[], Sign::NotNegative);
+        if let Some(e) = self.number(&section, "e", &[Dimension::NONE], Sign::Positive) {
+            if threshold.is_some() {
+                let help = "leave one of the two out";
+                self.report_at(&section, "e", "`e` and `threshold` both say what is stable", help);
+            }
+            // Seed 003, eq 35: (f_max − f_min)/f_n ≤ (μ_s − μ_k)/e. Coefficients are forces over the normal force
+            // already, as the signal is when `scale` is the normal force.
+            let owner = signal.split('.').next();
+            let friction = (elements.iter().find(|(name, _)| Some(name.as_str()) == owner))
+                .and_then(|(_, element)| element.as_ref()?.friction());
+            let drop = match friction.map(|friction| &friction.curve.limit) {
+                Some(LimitSpec::Force { kinetic, static_ }) => (static_ - kinetic) / scale,
+                Some(LimitSpec::Coefficient { kinetic, static_ }) => static_ - kinetic,
+                _ => 0.0,
+            };
+            if drop > 0.0 {
+                threshold = Some(drop / e);
+            } else {
+                let message =
+                    format!("`e` needs a signal of a friction with static > kinetic, and \"{signal}\" is none");
+                let help = "name the force of a friction, or write `threshold` in place of `e`";
+                self.report_at(&section, "e", message, help);
+            }
+        }
         Some(StickSlipSpec {
-            signal: signal.unwrap_or_default(),
-            scale: self.number(&section, "scale", &[], Sign::Positive).unwrap_or(1.0),
+            signal,
+            scale,
             from,
-            threshold: self
-                .number(&section, "threshold", &[], Sign::NotNegative)
-                .unwrap_or(0.01),
+            threshold: threshold.unwrap_or(0.01),
         })
+    }
+
+    fn map(&mut self, root: &Section<'_>) -> Option<MapSpec> {
+        let section = self.subsection(root, "map", &keys::MAP)?;
+        Some(MapSpec {
+            duration: self.time_of_cell(&section, "duration"),
+            from: self.time_of_cell(&section, "from"),
+        })
+    }
+
+    /// A time, or an expression in the two values of a cell of a map.
+    fn time_of_cell(&mut self, section: &Section<'_>, key: &str) -> Option<Expression> {
+        let entry = section.get(key)?;
+        let listed = section.keys.get(key);
+        let text = match &entry.node.value {
+            Value::Text(text) if matches!(parse_quantity(text), Ok(None)) => text.clone(),
+            _ => format!(
+                "{:?}",
+                self.number(section, key, &[Dimension::TIME], Sign::NotNegative)?
+            ),
+        };
+        match Expression::parse(&text, &["x", "y"]) {
+            Ok(expression) => Some(expression),
+            Err(error) => {
+                let message = format!("`{}`: {error}", section.path_of(key));
+                self.report_example(entry.node.span, message, listed);
+                None
+            }
+        }
     }
 
     /// Notes a finding with advice.
@@ -512,6 +654,7 @@ fn owner(here: &Keys, key: &str) -> Option<String> {
         ("[simulation]", &keys::SIMULATION),
         ("[output]", &keys::OUTPUT),
         ("[analysis]", &keys::ANALYSIS),
+        ("[map]", &keys::MAP),
     ];
     let kind = kinds
         .filter(|(_, keys)| siblings(keys::BODIES) == keys::BODIES.iter().any(|(_, body)| body.name == keys.name))

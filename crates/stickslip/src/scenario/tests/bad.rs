@@ -27,8 +27,10 @@ const IN_BLOCK: &[Slip] = &[
     Slip("kind = \"spring\"", "kind = \"sprnig\"", 20, "unknown kind \"sprnig\"", "did you mean \"spring\"?"),
     Slip("\"implicit-euler\"", "\"implicit\"", 6, "unknown integrator \"implicit\"", "did you mean \"implicit-euler\"?"),
     Slip("[bodies.hook]", "[chain]\ncount = 3\n[bodies.hook]", 15, "`[chain]` (many equal blocks) is not available in this version", ""),
-    Slip("[bodies.hook]", "[inclusion]\nstates = {}\n[bodies.hook]", 15, "`[inclusion]`", ""),
-    Slip("[bodies.hook]", "[map]\nfrom = 1\n[bodies.hook]", 15, "`[map]`", ""),
+    Slip("[bodies.hook]", "[inclusion]\nstates = {}\n[bodies.hook]", 15, "a scenario has `[inclusion]` or `[bodies]`, not both", "write the bodies as equations too"),
+    Slip("[bodies.hook]", "[map]\nfrom = \"2*z\"\n[bodies.hook]", 16, "`map.from`: unknown name \"z\"", "for example: from ="),
+    Slip("[bodies.hook]", "[map]\nduration = \"2 m\"\n[bodies.hook]", 16, "`map.duration` should be a time", ""),
+    Slip("[bodies.hook]", "[map]\ndurations = 2\n[bodies.hook]", 16, "unknown key `durations`", "did you mean `duration`?"),
     // Missing keys.
     Slip("mass = \"1 kg\"", "", 8, "`bodies.block` has no `mass`", "add: mass = \"1 kg\""),
     Slip("step = \"1 ms\"", "", 3, "`simulation` has no `step`", "add: step = \"1 ms\""),
@@ -114,6 +116,8 @@ const IN_BLOCK: &[Slip] = &[
     Slip("title =", "output.columns = [\"t\", \"blok.position\"]\ntitle =", 1, "there is no column `blok.position`", "did you mean `block.position`?"),
     Slip("title =", "output.columns = [\"block\"]\ntitle =", 1, "there is no column `block`", "`block.position`"),
     Slip("title =", "analysis.stick_slip = { signal = \"flor.force\" }\ntitle =", 1, "there is no column `flor.force`", "did you mean `floor.force`?"),
+    Slip("title =", "analysis.stick_slip = { signal = \"floor.force\", e = 20 }\ntitle =", 1, "`e` needs a signal of a friction with static > kinetic", "write `threshold`"),
+    Slip("title =", "analysis.stick_slip = { signal = \"floor.force\", e = 20, threshold = 1 }\ntitle =", 1, "`e` and `threshold` both", "leave one"),
     Slip("title =", "analysis.stick_slip = { signal = \"floor.force\", from = \"9 s\" }\ntitle =", 1, "the analysis begins at 9 s, when the run has ended", ""),
 ];
 

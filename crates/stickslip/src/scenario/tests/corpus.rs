@@ -337,9 +337,50 @@ axis = [0, 1, 0]
 second_axis = [0, 0, 3]
 "#;
 
+/// A stability map with criterion (35) of seed 003.
+pub const MAP: &str = r#"
+[simulation]
+duration = "10 s"
+step = "1 ms"
+integrator = "implicit-euler"
+
+[bodies.block]
+kind = "mass"
+mass = 1
+
+[elements.floor]
+kind = "friction"
+between = ["block", "ground"]
+law = "implicit"
+kinetic = "10 N"
+static = "12 N"
+
+[analysis]
+stick_slip = { signal = "floor.force", scale = 4, e = 20 }
+
+[map]
+duration = "2 + 8/x*y"
+from = "1 s"
+"#;
+
+/// The fourth, with every key of a relaxation.
+pub const INCLUSION: &str = r#"[simulation]
+duration = "5 s"
+step = "0.1 ms"
+integrator = "rk4"
+
+[inclusion]
+states = { p = 0, v = 0.2 }
+parameters = { M = 1, F = 0.5 }
+inputs = { fe = "min(0.52, 0.3*t)" }
+equations = { p = "v", v = "(fe - F*sgn(v) + dio(p + 1))/M" }
+relax = { sgn = { stiffness = 1e5, beta = 5e-3 }, dio = { stiffness = 1e4, beta = 0.01, alpha = 0.005 } }
+nonnegative = ["F"]             # what the user asserts; literals and products of asserted terms follow
+"#;
+
 /// All of them.
 pub fn all() -> Vec<&'static str> {
-    let mut all = vec![BLOCK, SPHERE, ARM, EVERYTHING];
+    let mut all = vec![BLOCK, SPHERE, ARM, INCLUSION, EVERYTHING, MAP];
     all.extend(TEMPLATES.iter().map(|template| template.text));
     all
 }

@@ -260,6 +260,16 @@ fn every_key_comes_out_in_si() {
 }
 
 #[test]
+fn a_map_has_times_that_follow_its_cells() {
+    let scenario = parse(MAP);
+    // Seed 003, eq 35: (12 N - 10 N)/4/20.
+    assert_eq!(scenario.stick_slip.unwrap().threshold, 0.025);
+    let map = scenario.map.unwrap();
+    assert_eq!(map.duration.unwrap().evaluate(&[4.0, 3.0]), 8.0);
+    assert_eq!(map.from.unwrap().evaluate(&[4.0, 3.0]), 1.0);
+}
+
+#[test]
 fn templates_are_valid_and_named_once() {
     for template in TEMPLATES {
         let scenario = parse(template.text);

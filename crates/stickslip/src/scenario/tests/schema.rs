@@ -20,7 +20,7 @@ fn all_tables() -> Vec<&'static Keys> {
     while next < tables.len() {
         for key in tables[next].iter() {
             let inner: Vec<&'static Keys> = match key.form {
-                Form::Table(inner) | Form::Tables(inner) => vec![inner],
+                Form::Table(inner) | Form::Tables(inner) | Form::Named(inner) => vec![inner],
                 Form::Kinds(kinds) => kinds.iter().map(|(_, keys)| *keys).collect(),
                 _ => vec![],
             };
@@ -98,6 +98,11 @@ fn used() -> BTreeSet<(&'static str, String)> {
                     };
                     let (_, keys) = kinds.iter().find(|(name, _)| name == kind).unwrap();
                     walk(inner, keys, used);
+                }
+            }
+            (Value::Table(table), Form::Named(inner)) => {
+                for entry in &table.entries {
+                    visit(&entry.node.value, Form::Table(inner), used);
                 }
             }
             (Value::Table(table), Form::Profile | Form::VectorProfile | Form::NormalForce) => {

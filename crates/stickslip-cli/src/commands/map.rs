@@ -1,0 +1,448 @@
+//! `stickslip map FILE --x KEY=SPEC --y KEY=SPEC`.
+
+mod drawing;
+
+use super::run::{Progress, stop_flag};
+use super::sweep::{description, threads};
+use crate::failure::{Failure, note, print, print_json};
+use crate::picture;
+use crate::row_file::{self, RowFile, field};
+use crate::text::{about, number, table};
+use crate::trace_file::quoted;
+use clap::Args;
+use serde::Serialize;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::io;
+use std::path::PathBuf;
+use std::time::Instant;
+use stickslip::scenario::Draft;
+use stickslip::sweep::{Axis, Boundary, Row, Sweep, Value};
+
+/// Shown below the help.
+const EXAMPLES: &str = "\
+Examples:
+  stickslip map slider.toml --x \"elements.spring.stiffness=log:1 N/mm:500 N/mm:20\" \\
+    --y \"bodies.hook.velocity=log:1e-4 mm/s:1 mm/s:25\" --out map.csv --plot map.svg
+  stickslip map slider.toml --x … --y … --trace-boundary --plot boundary.svg";
+
+/// Draw where sliding is steady and where it sticks and slips, over two values of a scenario
+///
+/// Every cell is one run, classified by the scenario's [analysis] stick_slip: stable if the amplitude is at most the
+/// threshold. [map] duration and from may be expressions in the values x and y of the cell. Rows have the two keys in SI
+/// units, amplitude, period and stable; the last three are empty where a run failed.
+///
+/// With --trace-boundary only the boundary is looked for: for every x by bisection in y, which begins near the boundary
+/// of the neighbour. Rows are then the runs that were done.
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Map {
+    /// The scenario file
+    file: PathBuf,
+    /// The key along x and its values: KEY=lin:a:b:n, KEY=log:a:b:n or KEY=list:x,y,z
+    #[arg(long, value_name = "KEY=SPEC")]
+    x: String,
+    /// The key along y and its values
+    #[arg(long, value_name = "KEY=SPEC")]
+    y: String,
+    /// Change a value for all runs
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Look for the boundary only, along y for every x
+    #[arg(long)]
+    trace_boundary: bool,
+    /// Relative accuracy of the boundary
+    #[arg(long, value_name = "PART", default_value_t = 0.02, requires = "trace_boundary", value_parser = tolerance)]
+    tolerance: f64,
+    /// Write the rows to this file: .csv or .parquet; without it they go to standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Draw the map to this file: .svg or .png
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
+    /// Threads to use; default: one per core. The result is the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    threads: Option<u16>,
+    /// Continue the file of a map that was interrupted
+    #[arg(long, requires = "out")]
+    resume: bool,
+    /// Print what was found as JSON
+    #[arg(long)]
+    json: bool,
+    /// Show no progress and no summary
+    #[arg(long)]
+    quiet: bool,
+}
+
+fn tolerance(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if value > 0.0 && value < 1.0 => Ok(value),
+        _ => Err("write a number between 0 and 1: 0.02 is two percent".to_string()),
+    }
+}
+
+/// A run of a map.
+#[derive(Clone, Debug)]
+struct Cell {
+    x: f64,
+    y: f64,
+    amplitude: Option<f64>,
+    /// `None` if it failed.
+    stable: Option<bool>,
+}
+
+impl Cell {
+    fn of(row: &Row) -> Self {
+        Cell {
+            x: row.keys[0].number.unwrap_or(f64::NAN),
+            y: row.keys[1].number.unwrap_or(f64::NAN),
+            amplitude: row.values[0].as_f64(),
+            stable: row.values[2].as_bool(),
+        }
+    }
+}
+
+/// A point of the boundary, in SI.
+#[derive(Debug, Serialize)]
+struct Point {
+    x: f64,
+    y: f64,
+    below: f64,
+    above: f64,
+    stable_above: bool,
+}
+
+impl Point {
+    fn new(x: &Value, boundary: &Boundary) -> Option<Self> {
+        Some(Point {
+            x: x.number?,
+            y: boundary.y.number?,
+            below: boundary.bracket.0.number?,
+            above: boundary.bracket.1.number?,
+            stable_above: boundary.stable_above,
+        })
+    }
+}
+
+fn line(row: &Row) -> String {
+    let keys: String = row.keys.iter().map(|key| quoted(&key.cell) + ",").collect();
+    let values: Vec<String> = row.values.iter().map(field).collect();
+    keys + &values.join(",")
+}
+
+/// The row that a line was written from.
+fn row(keys: Vec<Value>, text: &str) -> Option<Row> {
+    let fields: Vec<&str> = text.split(',').collect();
+    let [_, _, amplitude, period, stable] = fields[..] else {
+        return None;
+    };
+    let value = |text: &str| {
+        if text.is_empty() {
+            Some(serde_json::Value::Null)
+        } else {
+            serde_json::from_str(text).ok()
+        }
+    };
+    Some(Row {
+        keys,
+        values: vec![value(amplitude)?, value(period)?, value(stable)?],
+        failure: stable.is_empty().then(|| "it failed before".to_string()),
+    })
+}
+
+impl Map {
+    /// Runs the map.
+    pub fn execute(self) -> Result<(), Failure> {
+        if let Some(path) = &self.out {
+            row_file::check(path)?;
+        }
+        if let Some(path) = &self.plot {
+            picture::check(path)?;
+        }
+        let draft = Draft::read(&self.file, &self.set)?;
+        let title = draft.scenario()?.title.replace('$', "");
+        let sweep = Sweep::map(draft, Axis::parse(&self.x)?, Axis::parse(&self.y)?)?;
+        if self.trace_boundary && sweep.axes()[1].range().is_none_or(|((a, b), _)| a == b) {
+            return Err(Failure::input(
+                "the boundary is looked for along y between two ends",
+                "write --y KEY=lin:a:b:n or --y KEY=log:a:b:n with different ends",
+            ));
+        }
+        let header = format!(
+            "{},{},amplitude,period,stable",
+            quoted(&sweep.axes()[0].key),
+            quoted(&sweep.axes()[1].key)
+        );
+        let mut results = Results::new(&self, &sweep, &header)?;
+        let start = Instant::now();
+        let outcome = if self.trace_boundary {
+            self.trace(&sweep, &mut results)
+        } else {
+            self.fill(&sweep, &mut results)
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let whole = match outcome {
+            Ok(whole) => whole,
+            Err(error) => return Err(results.broken(&error)),
+        };
+        if !whole {
+            return Err(results.stopped());
+        }
+        let Results {
+            file,
+            cells,
+            points,
+            reason,
+            ..
+        } = results;
+        if let Some(file) = file {
+            file.finish()?;
+        }
+        if let Some(path) = &self.plot {
+            let figure = drawing::figure(title, sweep.axes(), &cells, &points, self.trace_boundary);
+            picture::save(&figure, path)?;
+        }
+        let failed = cells.iter().filter(|cell| cell.stable.is_none()).count();
+        let stable = cells.iter().filter(|cell| cell.stable == Some(true)).count();
+        if self.json {
+            print_json(&serde_json::json!({
+                "x": sweep.axes()[0].key, "y": sweep.axes()[1].key, "runs": cells.len(), "grid": sweep.rows(),
+                "stable": stable, "unstable": cells.len() - stable - failed, "failed": failed,
+                "seconds": seconds, "boundary": points,
+            }))?;
+        } else if !self.quiet {
+            let text = summary(&sweep, &cells, &points, self.trace_boundary, seconds);
+            // Rows on standard output are not mixed with words.
+            if self.out.is_some() { print(&text)? } else { note(&text) }
+        }
+        match reason {
+            Some(reason) if failed == cells.len() => Err(Failure::Work(format!(
+                "error: every run failed, the first because {reason}"
+            ))),
+            Some(reason) => {
+                note(&format!("warning: {failed} runs failed, the first because {reason}"));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Every cell of the grid. False if it was stopped.
+    fn fill(&self, sweep: &Sweep, results: &mut Results) -> io::Result<bool> {
+        let done = results.cells.len() as u64;
+        let total = sweep.rows();
+        let mut progress = Progress::of_runs(total, self.quiet);
+        let outcome = sweep.run(done..total, threads(self.threads), Some(stop_flag()), &mut |row| {
+            results.take(&row)?;
+            progress.show(results.cells.len() as u64);
+            Ok(())
+        });
+        progress.clear();
+        outcome?;
+        Ok(results.cells.len() as u64 == total)
+    }
+
+    /// The boundary. False if it was stopped.
+    fn trace(&self, sweep: &Sweep, results: &mut Results) -> io::Result<bool> {
+        // Rows of an interrupted trace are the first rows of this one: they are read, not run, and not written again.
+        let known = std::mem::take(&mut results.known);
+        let mut skip = results.cells.len();
+        results.cells.clear();
+        let columns = sweep.axes()[0].count();
+        let mut progress = Progress::of_columns(columns, self.quiet);
+        let mut count = 0;
+        let recall = |keys: &[Value]| {
+            let cells: Vec<&str> = keys.iter().map(|key| key.cell.as_str()).collect();
+            known.get(&cells.join(",")).cloned()
+        };
+        let stop = Some(stop_flag());
+        let mut lost = Vec::new();
+        let outcome = sweep.trace(self.tolerance, threads(self.threads), stop, &recall, &mut |column| {
+            for row in &column.rows {
+                if skip > 0 {
+                    skip -= 1;
+                    results.cells.push(Cell::of(row));
+                } else {
+                    results.take(row)?;
+                }
+            }
+            match &column.boundary {
+                Some(boundary) => results.points.extend(Point::new(&column.x, boundary)),
+                None => lost.push(column.x.cell),
+            }
+            count += 1;
+            progress.show(count);
+            Ok(())
+        });
+        progress.clear();
+        results.points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        if !lost.is_empty() && !self.quiet {
+            note(&format!(
+                "warning: no boundary between the ends of y at x = {}",
+                lost.join(", ")
+            ));
+        }
+        outcome
+    }
+}
+
+/// Where rows go, and what is kept of them.
+struct Results {
+    out: Option<PathBuf>,
+    file: Option<RowFile>,
+    to_standard_output: bool,
+    cells: Vec<Cell>,
+    /// Rows of an interrupted trace by their keys.
+    known: HashMap<String, Row>,
+    points: Vec<Point>,
+    /// Why the first run failed, if one did.
+    reason: Option<String>,
+    broken: Option<Failure>,
+}
+
+impl Results {
+    fn new(map: &Map, sweep: &Sweep, header: &str) -> Result<Self, Failure> {
+        let mut results = Results {
+            out: map.out.clone(),
+            file: None,
+            to_standard_output: map.out.is_none() && !map.json,
+            cells: Vec::new(),
+            known: HashMap::new(),
+            points: Vec::new(),
+            reason: None,
+            broken: None,
+        };
+        let Some(path) = &map.out else {
+            if results.to_standard_output {
+                print(&format!("{header}\n"))?;
+            }
+            return Ok(results);
+        };
+        let axes = [map.x.clone(), map.y.clone()];
+        let mode = if map.trace_boundary {
+            [format!("boundary to {}", map.tolerance)]
+        } else {
+            ["grid".to_string()]
+        };
+        let description = description(sweep.draft(), &[("set", &map.set), ("axes", &axes), ("rows", &mode)]);
+        if !map.resume {
+            results.file = Some(RowFile::create(path, header, &description)?);
+            return Ok(results);
+        }
+        let seen: RefCell<Vec<Row>> = RefCell::default();
+        let mut check = |number: u64, text: &str| {
+            let keys = if map.trace_boundary {
+                // Bisection decides the order, so a row is taken as it is.
+                let written = text.split(',').take(2).map(|cell| Value {
+                    written: cell.to_string(),
+                    cell: cell.to_string(),
+                    number: cell.parse().ok(),
+                });
+                written.collect()
+            } else if number < sweep.rows() {
+                sweep.keys(number)
+            } else {
+                return Err("it is one more than this map has".to_string());
+            };
+            let begins: String = keys.iter().map(|key| key.cell.clone() + ",").collect();
+            let row = row(keys, text).filter(|_| text.starts_with(&begins));
+            let row = row.ok_or_else(|| format!("it should begin with {begins} and is {text}"))?;
+            seen.borrow_mut().push(row);
+            Ok(())
+        };
+        let (file, _) = RowFile::resume(path, header, &description, &mut check)?;
+        results.file = Some(file);
+        let rows = seen.into_inner();
+        if let Some(last) = rows.last() {
+            let again = sweep.runner().run(last.keys.clone(), None);
+            let (then, now) = (line(last), again.as_ref().map(line).unwrap_or_default());
+            if then != now {
+                return Err(Failure::input(
+                    format!(
+                        "cannot continue {}: its last row is {then} and would now be {now}",
+                        path.display()
+                    ),
+                    "something it depends on has changed: start anew without --resume",
+                ));
+            }
+        }
+        for row in rows {
+            results.cells.push(Cell::of(&row));
+            results
+                .known
+                .insert(format!("{},{}", row.keys[0].cell, row.keys[1].cell), row);
+        }
+        Ok(results)
+    }
+
+    fn take(&mut self, row: &Row) -> io::Result<()> {
+        if let Some(reason) = &row.failure {
+            self.reason.get_or_insert_with(|| reason.clone());
+        }
+        let text = line(row);
+        if let Some(file) = &mut self.file {
+            file.row(&text)?;
+        } else if self.to_standard_output {
+            print(&(text + "\n")).map_err(|failure| {
+                self.broken = Some(failure);
+                io::Error::from(io::ErrorKind::BrokenPipe)
+            })?;
+        }
+        self.cells.push(Cell::of(row));
+        Ok(())
+    }
+
+    /// The rows could not be written.
+    fn broken(self, error: &io::Error) -> Failure {
+        if let Some(failure) = self.broken {
+            return failure;
+        }
+        if let Some(file) = self.file {
+            let left = file.interrupt();
+            note(&format!(
+                "{} holds the rows so far: continue with --resume",
+                left.display()
+            ));
+        }
+        Failure::write(&self.out.unwrap_or_default(), error)
+    }
+
+    fn stopped(self) -> Failure {
+        let rows = self.cells.len();
+        let kept = self.file.map_or(String::new(), |file| {
+            format!("; {} holds them: continue with --resume", file.interrupt().display())
+        });
+        Failure::Work(format!("stopped after {rows} runs{kept}"))
+    }
+}
+
+/// How many cells are stable, and the boundary.
+fn summary(sweep: &Sweep, cells: &[Cell], points: &[Point], traced: bool, seconds: f64) -> String {
+    let (x, y) = (&sweep.axes()[0], &sweep.axes()[1]);
+    if !traced {
+        let stable = cells.iter().filter(|cell| cell.stable == Some(true)).count();
+        let failed = cells.iter().filter(|cell| cell.stable.is_none()).count();
+        return format!(
+            "{} runs in {}: {stable} stable, {} with stick-slip, {failed} failed\n",
+            cells.len(),
+            about(seconds),
+            cells.len() - stable - failed
+        );
+    }
+    let mut rows = vec![vec![
+        x.key.clone(),
+        format!("boundary of {}", y.key),
+        "stable".to_string(),
+    ]];
+    for point in points {
+        let side = if point.stable_above { "above" } else { "below" };
+        rows.push(vec![number(point.x), number(point.y), side.to_string()]);
+    }
+    format!(
+        "{}{} runs in {} where the grid has {} (values in SI units)\n",
+        table(&rows, ""),
+        cells.len(),
+        about(seconds),
+        sweep.rows()
+    )
+}

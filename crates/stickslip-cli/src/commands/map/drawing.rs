@@ -1,0 +1,148 @@
+//! The picture of a map: cells by class, shaded by amplitude, with the boundary.
+
+use super::{Cell, Point};
+use stickslip::quantity::parse_quantity;
+use stickslip::sweep::{Axis, Spacing};
+use stickslip_plot::{Cells, Color, ColorBar, Figure, Panel, Scale, Series, Style};
+
+const STABLE: Color = Color(198, 219, 239);
+const WEAK: Color = Color(254, 224, 194);
+const STRONG: Color = Color(166, 54, 3);
+const FAILED: Color = Color(190, 190, 190);
+const STABLE_DOT: Color = Color(0, 114, 178);
+const UNSTABLE_DOT: Color = Color(213, 94, 0);
+/// Colours of the scale.
+const SHADES: u8 = 64;
+
+fn shade(part: f64) -> Color {
+    Color::mix(WEAK, STRONG, part)
+}
+
+/// The figure of a grid, or of a boundary with the runs that found it. Axes are in SI units.
+pub fn figure(title: String, axes: &[Axis], cells: &[Cell], points: &[Point], traced: bool) -> Figure {
+    let label = |axis: &Axis| {
+        let unit = match parse_quantity(&axis.value(0).written) {
+            Ok(Some((_, dimension))) => dimension.to_string(),
+            _ => "SI".to_string(),
+        };
+        format!("{} ({unit})", axis.key.replace('$', ""))
+    };
+    let mut panel = Panel::new(label(&axes[0]), label(&axes[1]));
+    (panel.x_scale, panel.y_scale) = (scale(&axes[0]), scale(&axes[1]));
+    if traced {
+        panel = runs(panel, cells, points);
+    } else {
+        fill(&mut panel, axes, cells);
+    }
+    Figure {
+        title,
+        width: 420.0,
+        height: 300.0,
+        ..Figure::from(panel)
+    }
+}
+
+fn scale(axis: &Axis) -> Scale {
+    match axis.range() {
+        Some((_, Spacing::Log)) => Scale::Log,
+        _ => Scale::Linear,
+    }
+}
+
+/// The values of an axis in SI, in order of size.
+fn values(axis: &Axis) -> Vec<f64> {
+    let mut values: Vec<f64> = (0..axis.count()).filter_map(|i| axis.value(i).number).collect();
+    values.sort_by(f64::total_cmp);
+    values.dedup();
+    values
+}
+
+/// Edges half way between neighbours, as the scale measures it, and as far beyond the ends.
+fn edges(values: &[f64], scale: Scale) -> Vec<f64> {
+    let measure = |value: f64| if scale == Scale::Log { libm::log10(value) } else { value };
+    let back = |value: f64| if scale == Scale::Log { libm::exp10(value) } else { value };
+    let places: Vec<f64> = values.iter().map(|value| measure(*value)).collect();
+    let (Some(&first), Some(&last)) = (places.first(), places.last()) else {
+        return Vec::new();
+    };
+    let half = |pair: Option<&[f64]>| pair.map_or(0.5, |pair| 0.5 * (pair[1] - pair[0]));
+    let mut edges = vec![first - half(places.windows(2).next())];
+    edges.extend(places.windows(2).map(|pair| 0.5 * (pair[0] + pair[1])));
+    edges.push(last + half(places.windows(2).last()));
+    edges.into_iter().map(back).collect()
+}
+
+/// Cells in colour and the edges between classes.
+fn fill(panel: &mut Panel, axes: &[Axis], cells: &[Cell]) {
+    let (xs, ys) = (values(&axes[0]), values(&axes[1]));
+    let (x, y) = (edges(&xs, panel.x_scale), edges(&ys, panel.y_scale));
+    let largest = (cells.iter().filter(|cell| cell.stable == Some(false)))
+        .filter_map(|cell| cell.amplitude)
+        .fold(0.0, f64::max);
+    let mut classes = vec![None; xs.len() * ys.len()];
+    let mut colors = vec![None; xs.len() * ys.len()];
+    for cell in cells {
+        let place = |values: &[f64], value: f64| values.iter().position(|other| *other == value);
+        let (Some(i), Some(j)) = (place(&xs, cell.x), place(&ys, cell.y)) else {
+            continue;
+        };
+        classes[i * ys.len() + j] = cell.stable;
+        colors[i * ys.len() + j] = Some(match cell.stable {
+            Some(true) => STABLE,
+            Some(false) => shade(cell.amplitude.unwrap_or(0.0) / largest.max(f64::MIN_POSITIVE)),
+            None => FAILED,
+        });
+    }
+    let class = |i: usize, j: usize| classes[i * ys.len() + j];
+    let differ = |a: Option<bool>, b: Option<bool>| matches!((a, b), (Some(a), Some(b)) if a != b);
+    let (mut line_x, mut line_y) = (Vec::new(), Vec::new());
+    let mut segment = |from: (f64, f64), to: (f64, f64)| {
+        line_x.extend([from.0, to.0, f64::NAN]);
+        line_y.extend([from.1, to.1, f64::NAN]);
+    };
+    for i in 0..xs.len() {
+        for j in 0..ys.len() {
+            if j + 1 < ys.len() && differ(class(i, j), class(i, j + 1)) {
+                segment((x[i], y[j + 1]), (x[i + 1], y[j + 1]));
+            }
+            if i + 1 < xs.len() && differ(class(i, j), class(i + 1, j)) {
+                segment((x[i + 1], y[j]), (x[i + 1], y[j + 1]));
+            }
+        }
+    }
+    if !line_x.is_empty() {
+        let line = Series::line("boundary", line_x, line_y).style(Style::Solid);
+        panel.series.push(line.color(Color::BLACK));
+    }
+    let mut named = vec![(STABLE, "stable".to_string())];
+    if cells.iter().any(|cell| cell.stable.is_none()) {
+        named.push((FAILED, "failed".to_string()));
+    }
+    panel.bar = Some(ColorBar {
+        label: "amplitude of stick-slip".to_string(),
+        range: (0.0, if largest > 0.0 { largest } else { 1.0 }),
+        colors: (0..SHADES)
+            .map(|i| shade(f64::from(i) / f64::from(SHADES - 1)))
+            .collect(),
+        classes: named,
+    });
+    panel.cells = Some(Cells { x, y, colors });
+}
+
+/// The runs as points of their class, and the boundary as a line.
+fn runs(mut panel: Panel, cells: &[Cell], points: &[Point]) -> Panel {
+    let (x, y) = points.iter().map(|point| (point.x, point.y)).unzip();
+    panel = panel.with(Series::line("boundary", x, y).style(Style::Solid).color(Color::BLACK));
+    for (class, name, color) in [
+        (Some(true), "stable", STABLE_DOT),
+        (Some(false), "stick-slip", UNSTABLE_DOT),
+        (None, "failed", FAILED),
+    ] {
+        let of_class = || cells.iter().filter(|cell| cell.stable == class);
+        if of_class().next().is_some() {
+            let (x, y) = of_class().map(|cell| (cell.x, cell.y)).unzip();
+            panel = panel.with(Series::line(name, x, y).style(Style::Points).color(color));
+        }
+    }
+    panel
+}

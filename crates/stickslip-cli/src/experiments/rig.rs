@@ -1,0 +1,197 @@
+//! The rig: a scenario with a friction called `floor` whose law is exchanged, and the run of it.
+
+use crate::commands::stop_flag;
+use crate::failure::Failure;
+use std::sync::atomic::Ordering;
+use stickslip::Simulation;
+use stickslip::core::registry::Law;
+use stickslip::run::{Ended, Options, run};
+use stickslip::scenario::{ElementSpec, FrictionLawSpec, Scenario};
+use stickslip::trace::Columns;
+
+/// What a law needs and the experiment chooses: the same for every law, so that they can be compared.
+const PARAMETERS: &[(&str, &str, &str)] = &[
+    ("epsilon", "1e-3", "m/s"),
+    ("stiffness", "1e5", "N/m"),
+    ("damping", "300", "N*s/m"),
+    ("beta", "3e-3", "s"),
+    ("breakaway", "6e-5", "m"),
+    ("a", "0.01", ""),
+    ("b", "0.015", ""),
+    ("critical_distance", "1e-4", "m"),
+    ("reference_velocity", "1e-3", "m/s"),
+    ("tangential_stiffness", "1e5", "N/m"),
+    ("kappa", "1e4", "1/m"),
+    ("eta", "0.1", "1/s"),
+    ("r", "1e5", "1/m"),
+];
+
+/// A parameter that the experiment gave to the law.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Given {
+    /// Its key.
+    pub name: &'static str,
+    /// As written.
+    pub value: String,
+    /// Its unit.
+    pub unit: &'static str,
+}
+
+/// What to rub: a curve of 10 N, or one that falls from 12 N.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Curve {
+    /// 10 N at any speed.
+    Coulomb,
+    /// From 12 N at rest to 10 N, within the Stribeck velocity.
+    Falling(f64),
+    /// The same; a law with stick memory drops from its static limit at once.
+    Breakaway(f64),
+}
+
+/// A law under test, with changes of the user's.
+pub struct Rig<'a> {
+    /// The law.
+    pub law: &'static Law,
+    /// `--set` arguments.
+    pub sets: &'a [String],
+}
+
+/// What a run recorded: one row per step, the time first.
+pub struct Record {
+    /// The rows.
+    pub rows: Vec<Vec<f64>>,
+    /// The friction as it was built, with the user's changes.
+    pub friction: FrictionLawSpec,
+}
+
+/// A scenario without its friction.
+pub struct Setting<'a> {
+    /// Simulated time, s.
+    pub duration: f64,
+    /// Step, s.
+    pub step: f64,
+    /// Bodies and other elements.
+    pub bodies: &'a str,
+    /// The body that rubs on the ground.
+    pub rubs: &'a str,
+    /// The curve.
+    pub curve: Curve,
+}
+
+impl Rig<'_> {
+    /// The parameters that this law gets from the experiment.
+    pub fn given(&self) -> Vec<Given> {
+        let mut given = Vec::new();
+        for (name, value, unit) in PARAMETERS {
+            // Also those with a default: choices from mass and step would differ from experiment to experiment.
+            if self.law.parameters.iter().any(|parameter| parameter.name == *name) {
+                let several = self.law.parameters.iter().any(|other| other.name == "fraction");
+                let value = if several && *name == "stiffness" {
+                    "[1.5e5, 5e4]".to_string()
+                } else {
+                    (*value).to_string()
+                };
+                given.push(Given { name, value, unit });
+            }
+        }
+        if self.law.parameters.iter().any(|parameter| parameter.name == "fraction") {
+            given.push(Given {
+                name: "fraction",
+                value: "[0.5, 0.5]".to_string(),
+                unit: "",
+            });
+        }
+        given
+    }
+
+    /// The scenario as text; with coefficients and a normal force of 100 N in place of forces for laws that need them.
+    fn text(&self, setting: &Setting<'_>, coefficients: bool) -> String {
+        let (kinetic, still) = if coefficients {
+            ("mu = 0.1", "mu_static = 0.12")
+        } else {
+            ("kinetic = 10", "static = 12")
+        };
+        let mut lines = vec![kinetic.to_string()];
+        match setting.curve {
+            Curve::Coulomb => (),
+            Curve::Breakaway(_) if !self.law.needs_stribeck => lines.push(still.to_string()),
+            Curve::Falling(speed) | Curve::Breakaway(speed) => {
+                lines.push(still.to_string());
+                if !coefficients {
+                    lines.push(format!("stribeck_velocity = {speed:?}"));
+                }
+            }
+        }
+        if coefficients {
+            lines.push("normal_force = 100".to_string());
+        }
+        lines.extend(
+            self.given()
+                .into_iter()
+                .map(|given| format!("{} = {}", given.name, given.value)),
+        );
+        format!(
+            "[simulation]\nduration = {:?}\nstep = {:?}\nintegrator = \"{}\"\n{}\n[elements.floor]\nkind = \"friction\"\n\
+             between = [\"{}\", \"ground\"]\nlaw = \"{}\"\n{}\n",
+            setting.duration,
+            setting.step,
+            self.law.integrators[0],
+            setting.bodies,
+            setting.rubs,
+            self.law.name,
+            lines.join("\n")
+        )
+    }
+
+    /// Runs a setting under the law and records these columns.
+    ///
+    /// # Errors
+    /// If it cannot be built or the run fails.
+    pub fn record(&self, setting: &Setting<'_>, columns: &[&str]) -> Result<Record, Failure> {
+        let build = |coefficients: bool| {
+            let scenario = Scenario::parse(&self.text(setting, coefficients), "experiment", self.sets)?;
+            Simulation::new(scenario)
+        };
+        // A law that is written with coefficients says so when it meets forces; the first message is about the user's
+        // changes, if those are wrong.
+        let mut simulation = match build(false) {
+            Ok(simulation) => simulation,
+            Err(error) => build(true).map_err(|_| error)?,
+        };
+        let mut chosen = Columns::new(&simulation);
+        let names: Vec<String> = columns.iter().map(|name| (*name).to_string()).collect();
+        if let Err(name) = chosen.select(&names) {
+            return Err(Failure::unknown(
+                "column",
+                &name,
+                chosen.names().iter().map(String::as_str),
+            ));
+        }
+        let friction = match simulation.scenario().elements.iter().find(|(name, _)| name == "floor") {
+            Some((_, ElementSpec::Friction(spec))) => spec.friction.clone(),
+            _ => {
+                return Err(Failure::input(
+                    "the experiment needs its friction",
+                    "leave elements.floor a friction",
+                ));
+            }
+        };
+        let mut rows = Vec::new();
+        let mut keep = |row: &[f64]| {
+            rows.push(row.to_vec());
+            Ok(())
+        };
+        let stop = stop_flag();
+        let options = Options {
+            stop: Some(stop),
+            ..Options::default()
+        };
+        let outcome = run(&mut simulation, Some((&chosen, &mut keep)), options)
+            .map_err(|error| Failure::Work(error.to_string()))?;
+        match outcome.ended {
+            Ended::Complete if !stop.load(Ordering::Relaxed) => Ok(Record { rows, friction }),
+            Ended::Failed(error) => Err(Failure::Work(format!("error: {error}"))),
+            _ => Err(Failure::Work("stopped".to_string())),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Rigid contact relaxed to an ordinary differential equation (seed 001, eqs 13 to 15).
+//!
+//! The force f ∈ dio(p) of a rigid contact at the gap p is replaced by 0 ∈ K·(e + β·ė) − dio(p + e + α·ė), whose solution
+//! by eq 5 is
+//!
+//! ė = max(−e/β, −(p + e)/α),  f = K·max(0, e − β·(p + e)/α)
+//!
+//! With 0 < α ≤ β it is a spring K beside a Maxwell element with spring K·(β − α)/α and damper K·(β − α), acting while that
+//! pushes. The force is continuous in gap and state and never pulls. α = β is the spring alone.
+
+use super::Normal;
+use crate::scalar::Real;
+
+/// The relaxed contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Relaxed<R> {
+    /// Stiffness K.
+    pub stiffness: R,
+    /// Time constant β: how fast the state forgets an impact.
+    pub beta: R,
+    /// Time constant α, at most β: the smaller, the more an impact loses.
+    pub alpha: R,
+}
+
+impl<R: Real> Relaxed<R> {
+    /// Eq 15a.
+    #[inline(always)]
+    fn state_rate(&self, gap: R, e: R) -> R {
+        (-e / self.beta).max(-(gap + e) / self.alpha)
+    }
+}
+
+impl<R: Real> Normal<R> for Relaxed<R> {
+    const STATES: usize = 1;
+
+    #[inline(always)]
+    fn respond(&self, gap: R, _gap_rate: R, state: &[R], _tau: R, rate: &mut [R]) -> R {
+        let e = state[0];
+        rate[0] = self.state_rate(gap, e);
+        // Eq 15b.
+        self.stiffness * R::zero().max(e - self.beta * (gap + e) / self.alpha)
+    }
+
+    /// Spring and Maxwell spring: ½·K·x² + ½·K·(β − α)/α·(x − e)² with the depth x = e + α·ė of the spring.
+    #[inline(always)]
+    fn stored(&self, gap: R, state: &[R]) -> R {
+        let e = state[0];
+        let behind = self.alpha * self.state_rate(gap, e);
+        let depth = e + behind;
+        let maxwell = (self.beta - self.alpha) / self.alpha;
+        self.stiffness * R::lit(0.5) * (depth * depth + maxwell * behind * behind)
+    }
+}
+
+/// What a free impact on a relaxed contact does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Impact {
+    /// Speed after over speed before.
+    pub restitution: f64,
+    /// Largest depth over (speed before)·√(M/K).
+    pub depth: f64,
+}
+
+/// The impact of a mass M without other load, from a = α·√(K/M) and b = β·√(K/M); both must be positive.
+///
+/// While the contact pushes, M·p″ = f with eq 15 is linear. In time units of √(M/K) and with the depth x = −p = e + a·e′:
+///
+/// a·e‴ + e″ + b·e′ + e = 0,  e = e′ = 0 and e″ = 1/a at touch-down (x′ = 1)
+///
+/// until the force e + b·e′ returns to 0; the restitution is −x′ there. The solution is summed as its power series, which
+/// converges everywhere and, unlike the sum over the roots of the cubic, does not lose digits where roots meet.
+pub fn impact(a: f64, b: f64) -> Impact {
+    let force = |y: [f64; 3]| y[0] + b * y[1];
+    let speed = |y: [f64; 3]| y[1] + a * y[2];
+    // The roots of the cubic are smaller than this, so that few terms of the series are needed in a step.
+    let fastest = 1.0 + 1.0 / a + (b / a).sqrt();
+    let step = 0.5 / fastest;
+    let mut now = [0.0, 0.0, 1.0 / a];
+    let mut depth = 0.0;
+    // An impact with a ≤ b lasts at most π; the bound ends the loop where a is larger by orders of magnitude.
+    let most = 100.0 * fastest;
+    let mut done = 0.0;
+    while done < most {
+        let next = series(a, b, now, step);
+        if speed(now) > 0.0 && speed(next) <= 0.0 {
+            let deepest = series(a, b, now, root(step, |h| speed(series(a, b, now, h))));
+            depth = deepest[0] + a * deepest[1];
+        }
+        if force(next) < 0.0 {
+            now = series(a, b, now, root(step, |h| force(series(a, b, now, h))));
+            break;
+        }
+        now = next;
+        done += 1.0;
+    }
+    Impact {
+        restitution: -speed(now),
+        depth,
+    }
+}
+
+/// (e, e′, e″) after a time h, by the power series of the linear equation.
+fn series(a: f64, b: f64, start: [f64; 3], h: f64) -> [f64; 3] {
+    const TERMS: usize = 20;
+    let mut derivatives = [0.0; TERMS + 3];
+    derivatives[..3].copy_from_slice(&start);
+    for n in 0..TERMS {
+        derivatives[n + 3] = -(derivatives[n + 2] + b * derivatives[n + 1] + derivatives[n]) / a;
+    }
+    core::array::from_fn(|i| {
+        let (mut sum, mut factor) = (0.0, 1.0);
+        for n in 0..=TERMS {
+            sum += derivatives[i + n] * factor;
+            factor *= h / (n + 1) as f64;
+        }
+        sum
+    })
+}
+
+/// Where a function that is positive at 0 and not at `end` changes sign, by bisection.
+fn root(end: f64, function: impl Fn(f64) -> f64) -> f64 {
+    let (mut low, mut high) = (0.0, end);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if function(middle) > 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    low
+}
+
+/// The α√(K/M) that gives a restitution at a chosen b = β√(K/M), by bisection: the restitution grows with α from the
+/// value at `least` to 1 at α = β. `None` where it lies outside.
+pub fn alpha_for(restitution: f64, b: f64, least: f64) -> Option<f64> {
+    if restitution == 1.0 {
+        return Some(b);
+    }
+    if !(impact(least, b).restitution..1.0).contains(&restitution) {
+        return None;
+    }
+    let (mut low, mut high) = (least, b);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if impact(middle, b).restitution < restitution {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Some(0.5 * (low + high))
+}

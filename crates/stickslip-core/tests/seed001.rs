@@ -1,0 +1,86 @@
+//! Seed 001's contact law (eq 15) against closed forms and the reference numbers of an independent implementation.
+#![allow(missing_docs)]
+
+use proptest::prelude::*;
+use stickslip_core::contact::Normal;
+use stickslip_core::contact::relaxed::{Relaxed, alpha_for, impact};
+
+/// The restitution of a free impact, by an independent implementation, to 1e-10.
+#[test]
+fn restitution_is_that_of_the_linear_system() {
+    let table = [
+        (0.1, [1.0, 0.956556953548, 0.928002040339, 0.872314407798]),
+        (0.5, [1.0, 0.851780358526, 0.746508298127, 0.547487235269]),
+        (1.0, [1.0, 0.822967295285, 0.677949856487, 0.351387766456]),
+        (2.0, [1.0, 0.848115212514, 0.711803841076, 0.224878359544]),
+    ];
+    for (b, row) in table {
+        for (ratio, expected) in [1.0, 0.7, 0.5, 0.1].into_iter().zip(row) {
+            let found = impact(ratio * b, b).restitution;
+            assert!((found - expected).abs() < 1e-10, "{b} {ratio}: {found}, {expected}");
+        }
+    }
+    // α > β is active: it would give back more than it took.
+    assert!((impact(1.3, 1.0).restitution - 1.14220).abs() < 5e-6);
+}
+
+/// α = β is the spring alone: depth v·√(M/K). α → 0 is spring and damper side by side, released where the force is 0:
+/// restitution exp(−ζ/√(1 − ζ²)·acos(2ζ² − 1)) with ζ = b/2.
+#[test]
+fn limits_of_the_impact_have_closed_forms() {
+    for b in [0.1, 1.0, 4.0] {
+        let spring = impact(b, b);
+        assert!((spring.restitution - 1.0).abs() < 1e-12 && (spring.depth - 1.0).abs() < 1e-12);
+    }
+    for b in [0.4, 1.0, 1.6] {
+        let zeta: f64 = 0.5 * b;
+        let root = (1.0 - zeta * zeta).sqrt();
+        let expected = (-zeta / root * (2.0 * zeta * zeta - 1.0).acos()).exp();
+        let found = impact(1e-4, b).restitution;
+        assert!((found - expected).abs() < 2e-4, "{b}: {found}, {expected}");
+    }
+}
+
+#[test]
+fn the_restitution_grows_with_alpha() {
+    for b in [0.3, 1.0, 2.0, 3.0, 5.0, 8.0] {
+        let mut last = 0.0;
+        for i in 1..=200 {
+            let found = impact(b * f64::from(i) / 200.0, b).restitution;
+            assert!(found > last, "{b}: {found} after {last}");
+            last = found;
+        }
+    }
+}
+
+#[test]
+fn alpha_gives_the_restitution_back() {
+    for (restitution, b, least) in [(0.6, 1.0, 0.2), (0.3, 2.0, 0.2), (0.11, 3.0, 0.1), (0.99, 1.0, 0.2)] {
+        let alpha = alpha_for(restitution, b, least).unwrap();
+        assert!((impact(alpha, b).restitution - restitution).abs() < 1e-12);
+    }
+    assert_eq!(alpha_for(1.0, 1.5, 0.2), Some(1.5));
+    assert_eq!(alpha_for(0.3, 1.0, 0.2), None);
+    assert_eq!(alpha_for(1.01, 1.0, 0.2), None);
+    assert_eq!(alpha_for(f64::NAN, 1.0, 0.2), None);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    /// The force is K·(e + β·ė), never pulls, and is 0 where the bodies are apart.
+    #[test]
+    fn the_force_balances_spring_and_damper(
+        gap in -1.0..1.0f64, e in 0.0..1.0f64, beta in 1e-3..1.0, ratio in 0.01..1.0
+    ) {
+        let law = Relaxed { stiffness: 70.0f64, beta, alpha: ratio * beta };
+        let mut rate = [0.0];
+        let force = law.respond(gap, 0.0, &[e], 0.0, &mut rate);
+        let balance = 70.0 * (e + beta * rate[0]);
+        prop_assert!((force - balance).abs() <= 1e-12 * 70.0 * (e + (gap.abs() + e) / ratio));
+        prop_assert!(force >= 0.0 && (gap < 0.0 || force == 0.0));
+        // Continuous: a small change of gap changes the force by at most K·β/α times that.
+        let near = law.respond(gap + 1e-9, 0.0, &[e], 0.0, &mut rate);
+        prop_assert!((near - force).abs() <= 70.0 / ratio * 1.1e-9 + 1e-12 * force);
+    }
+}

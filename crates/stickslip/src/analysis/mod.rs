@@ -1,0 +1,3 @@
+//! What is found out about a signal while it passes by: nothing here keeps a run in memory.
+
+pub mod stick_slip;

@@ -1,0 +1,258 @@
+//! Stick-slip of a signal: amplitude, period, cycles, and where the transient ends.
+
+use crate::scenario::StickSlipSpec;
+use serde::Serialize;
+
+/// Stick-slip of a signal.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct StickSlipReport {
+    /// The column.
+    pub signal: String,
+    /// Largest less smallest value after the start of the analysis, divided by the scale.
+    pub amplitude: f64,
+    /// Mean time between rises through the middle, s.
+    pub period: Option<f64>,
+    /// Largest value over the scale.
+    pub max: f64,
+    /// Smallest value over the scale.
+    pub min: f64,
+    /// Whole cycles seen.
+    pub cycles: u64,
+    /// Whether the amplitude is at most the threshold.
+    pub stable: bool,
+    /// The threshold: as written, or from criterion (35) of seed 003.
+    pub threshold: f64,
+    /// From here on every cycle swings as far as the others, s; `None` if fewer than two cycles do.
+    pub transient_end: Option<f64>,
+    /// Part of the time in which the signal rises: near 1 where a long stick ends in a short slip (the creep region
+    /// of seed 003), one half where the motion is an oscillation (its inertial region).
+    pub rise_share: Option<f64>,
+}
+
+/// Samples kept until the levels of the cycle are known. With more of them than this the levels are those of the
+/// samples so far, which in a cycle that repeats itself are the final ones.
+const MOST_SAMPLES: usize = 1 << 20;
+
+/// Cycles that swing as far as each other differ by at most this part.
+const ALIKE: f64 = 0.02;
+
+/// Watches a signal.
+#[derive(Clone, Debug)]
+pub struct StickSlip {
+    spec: StickSlipSpec,
+    most: usize,
+    samples: Vec<(f64, f64)>,
+    /// Smallest and largest value so far.
+    range: Option<(f64, f64)>,
+    /// Time of the last sample, and the times in which the signal rose and fell.
+    last: Option<(f64, f64)>,
+    rising: f64,
+    falling: f64,
+    cycles: Cycles,
+}
+
+impl StickSlip {
+    /// Nothing seen yet.
+    pub fn new(spec: StickSlipSpec) -> Self {
+        StickSlip {
+            spec,
+            most: MOST_SAMPLES,
+            samples: Vec::new(),
+            range: None,
+            last: None,
+            rising: 0.0,
+            falling: 0.0,
+            cycles: Cycles::default(),
+        }
+    }
+
+    /// The signal at a time; times before the start of the analysis are passed over.
+    pub fn watch(&mut self, time: f64, signal: f64) {
+        if time < self.spec.from {
+            return;
+        }
+        let value = signal / self.spec.scale;
+        self.range = Some(match self.range {
+            None => (value, value),
+            Some((low, high)) => (low.min(value), high.max(value)),
+        });
+        if let Some((before, then)) = self.last {
+            if value > then {
+                self.rising += time - before;
+            } else if value < then {
+                self.falling += time - before;
+            }
+        }
+        self.last = Some((time, value));
+        if self.most == 0 {
+            self.cycles.watch(self.levels(), time, value);
+            return;
+        }
+        self.samples.push((time, value));
+        if self.samples.len() >= self.most {
+            self.most = 0;
+            self.count();
+        }
+    }
+
+    fn levels(&self) -> Levels {
+        let (min, max) = self.range.unwrap_or((0.0, 0.0));
+        Levels {
+            // A rise counts once the signal has come from the lower quarter, so noise does not count.
+            low: min + 0.25 * (max - min),
+            middle: 0.5 * (max + min),
+            moves: max > min,
+        }
+    }
+
+    /// Counts the cycles of the kept samples, which are then no longer needed.
+    fn count(&mut self) {
+        let levels = self.levels();
+        for (time, value) in std::mem::take(&mut self.samples) {
+            self.cycles.watch(levels, time, value);
+        }
+    }
+
+    /// What was seen; `None` if the analysis never began.
+    pub fn finish(mut self) -> Option<StickSlipReport> {
+        let (min, max) = self.range?;
+        self.count();
+        let moved = self.rising + self.falling;
+        Some(StickSlipReport {
+            amplitude: max - min,
+            period: self.cycles.period(),
+            max,
+            min,
+            cycles: self.cycles.rises.saturating_sub(1),
+            stable: max - min <= self.spec.threshold,
+            threshold: self.spec.threshold,
+            transient_end: self.cycles.transient_end(),
+            rise_share: (self.cycles.rises > 1 && moved > 0.0).then(|| self.rising / moved),
+            signal: self.spec.signal,
+        })
+    }
+}
+
+/// Where a rise begins and where it counts.
+#[derive(Clone, Copy, Debug)]
+struct Levels {
+    low: f64,
+    middle: f64,
+    moves: bool,
+}
+
+/// Rises through the middle, and how far the signal swings between two of them.
+#[derive(Clone, Debug, Default)]
+struct Cycles {
+    armed: bool,
+    rises: u64,
+    first: f64,
+    last: f64,
+    /// Smallest and largest value since the last rise.
+    swing: (f64, f64),
+    /// The present stretch of cycles that swing alike: where it begins, how far its first cycle swings, how many.
+    stretch: Option<(f64, f64, u64)>,
+}
+
+impl Cycles {
+    fn watch(&mut self, levels: Levels, time: f64, value: f64) {
+        self.swing = (self.swing.0.min(value), self.swing.1.max(value));
+        if value < levels.low {
+            self.armed = true;
+        } else if self.armed && value >= levels.middle && levels.moves {
+            self.rise(time);
+            self.swing = (value, value);
+        }
+    }
+
+    fn rise(&mut self, time: f64) {
+        self.armed = false;
+        if self.rises == 0 {
+            self.first = time;
+        } else {
+            let swing = self.swing.1 - self.swing.0;
+            self.stretch = Some(match self.stretch {
+                Some((from, first, count)) if (swing - first).abs() <= ALIKE * first => (from, first, count + 1),
+                _ => (self.last, swing, 1),
+            });
+        }
+        self.rises += 1;
+        self.last = time;
+    }
+
+    fn period(&self) -> Option<f64> {
+        (self.rises > 1).then(|| (self.last - self.first) / (self.rises - 1) as f64)
+    }
+
+    fn transient_end(&self) -> Option<f64> {
+        self.stretch.filter(|(.., count)| *count > 1).map(|(from, ..)| from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spec() -> StickSlipSpec {
+        StickSlipSpec {
+            signal: "s".to_string(),
+            scale: 2.0,
+            from: 1.0,
+            threshold: 0.01,
+        }
+    }
+
+    /// Rises for nine tenths of the period, falls for one; swings from -1 to 1 from the fifth cycle on.
+    fn saw(time: f64, period: f64) -> f64 {
+        let cycle = libm::floor(time / period);
+        let phase = time / period - cycle;
+        let wave = if phase < 0.9 { phase / 0.9 } else { (1.0 - phase) / 0.1 };
+        let reach = if cycle < 4.0 { 1.0 - 0.2 * (4.0 - cycle) } else { 1.0 };
+        reach * (2.0 * wave - 1.0)
+    }
+
+    fn watched(most: usize) -> StickSlipReport {
+        let mut analysis = StickSlip::new(spec());
+        analysis.most = most;
+        for i in 0..20_000 {
+            let time = f64::from(i) * 1e-3;
+            analysis.watch(time, 2.0 * saw(time, 1.25));
+        }
+        analysis.finish().unwrap()
+    }
+
+    #[test]
+    fn a_saw_is_measured_as_it_was_made() {
+        let report = watched(MOST_SAMPLES);
+        // 20 s hold 16 periods. The first two do not reach the lower quarter: 14 rises, 13 cycles.
+        assert_eq!(report.cycles, 13);
+        assert!((report.period.unwrap() - 1.25).abs() < 2e-3 / 13.0, "{report:?}");
+        assert!((report.amplitude - 2.0).abs() < 2e-2);
+        // From 1 s on: an eighth of a second of the first cycle, then fifteen cycles of 1.125 s.
+        assert!((report.rise_share.unwrap() - 17.0 / 19.0).abs() < 2e-3);
+        // The fifth cycle, from 5 s, is the first of full reach; it crosses the middle upwards at 0.45 of the period.
+        assert!((report.transient_end.unwrap() - (5.0 + 0.45 * 1.25)).abs() < 2e-3);
+        assert!(!report.stable);
+    }
+
+    #[test]
+    fn few_kept_samples_tell_the_same_of_a_cycle() {
+        let (all, few) = (watched(MOST_SAMPLES), watched(9_000));
+        assert_eq!((all.max, all.min, all.cycles), (few.max, few.min, few.cycles));
+        assert!((all.period.unwrap() - few.period.unwrap()).abs() <= 1e-3 / 13.0);
+    }
+
+    #[test]
+    fn a_constant_has_no_cycle_and_nothing_is_nothing() {
+        let mut analysis = StickSlip::new(spec());
+        analysis.watch(0.5, 7.0);
+        assert_eq!(analysis.clone().finish(), None, "before the start");
+        for i in 0..100 {
+            analysis.watch(1.0 + f64::from(i), 3.0);
+        }
+        let report = analysis.finish().unwrap();
+        assert_eq!((report.amplitude, report.period, report.cycles), (0.0, None, 0));
+        assert_eq!((report.max, report.rise_share, report.transient_end), (1.5, None, None));
+        assert!(report.stable);
+    }
+}

@@ -1,0 +1,350 @@
+//! Contact laws as written in a scenario become laws with numbers; what is not written follows from the impact.
+
+use super::Builder;
+use super::laws::Felt;
+use crate::element::normal::NormalLaw;
+use crate::integrate::Method;
+use crate::quantity::Dimension;
+use crate::scenario::{NormalLawSpec, ParameterSpec, ParameterValue};
+use stickslip_core::contact::hunt_crossley::HuntCrossley;
+use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
+use stickslip_core::contact::proxy::Proxy;
+use stickslip_core::contact::relaxed::{Relaxed, alpha_for, impact};
+use stickslip_core::registry::Family;
+
+/// A normal force of a contact or stop.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum NormalKind {
+    Compliant(NormalLaw),
+    Rigid { restitution: f64 },
+}
+
+/// What presses on one point of a contact or on a stop.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pressed {
+    /// From which stiffness and damping are chosen.
+    pub felt: Felt,
+    /// Mass felt along the normal; `None` where nothing is free to move.
+    pub mass: Option<f64>,
+    /// Force at rest, where it follows from gravity.
+    pub weight: Option<f64>,
+    /// How the two were found.
+    pub how: &'static str,
+}
+
+/// β·√(K/M) of a contact with a wanted restitution, with the smallest α·√(K/M) for which it is used. The restitution of
+/// eq 15 falls with α, and the larger β is the lower it gets, but small α need small steps: each pair serves the
+/// restitutions that the one before cannot reach.
+const LADDER: [[f64; 2]; 5] = [[1.0, 0.2], [2.0, 0.2], [3.0, 0.1], [5.0, 0.05], [8.0, 0.02]];
+
+/// Names given among the parameters.
+fn given(parameters: &[ParameterSpec], name: &str) -> bool {
+    parameters.iter().any(|parameter| parameter.name == name)
+}
+
+impl Builder<'_> {
+    /// The normal law of a contact or a stop.
+    pub(super) fn normal_law(
+        &mut self,
+        path: &str,
+        spec: Option<&NormalLawSpec>,
+        pressed: Pressed,
+    ) -> Option<NormalKind> {
+        let Some(spec) = spec else {
+            // The natural law of the integrator.
+            return Some(if self.method.implicit() {
+                NormalKind::Rigid { restitution: 0.0 }
+            } else {
+                NormalKind::Compliant(self.kelvin_voigt(path, &[], pressed.felt))
+            });
+        };
+        let law = self.law_row(path, Family::Contact, &spec.law)?;
+        if !self.check_method(path, law) {
+            return None;
+        }
+        let parameters = &spec.parameters;
+        self.check_parameters(path, law, parameters);
+        Some(NormalKind::Compliant(match law.name {
+            "rigid" => {
+                return Some(NormalKind::Rigid {
+                    restitution: self.restitution(path, parameters).unwrap_or(0.0),
+                });
+            }
+            "kelvin-voigt" => self.kelvin_voigt(path, parameters, pressed.felt),
+            "relaxed" => self.relaxed_contact(path, parameters, pressed)?,
+            "proxy" => {
+                let (stiffness, damping) = self.stiffness_and_damping(path, parameters, pressed.felt, true);
+                let beta = damping / stiffness;
+                NormalLaw::Proxy(Proxy { stiffness, beta })
+            }
+            "hunt-crossley" => {
+                let exponent = self.number(path, parameters, "exponent", Some(Dimension::NONE));
+                if exponent.is_some_and(|exponent| exponent < 1.0) {
+                    self.error(&format!("{path}.exponent"), "\"exponent\" must be 1 or more")
+                        .help = Some("1.5 is that of two spheres (Hertz), 1 a linear spring".into());
+                }
+                if let Some(ParameterValue::Number(number)) =
+                    parameters.iter().find(|p| p.name == "stiffness").map(|p| &p.value)
+                    && number.dimension.is_some()
+                    && exponent != Some(1.0)
+                {
+                    let exponent = exponent.unwrap_or(1.5);
+                    let message = format!("the stiffness of \"hunt-crossley\" is in N/m^{exponent}");
+                    self.error(&format!("{path}.stiffness"), message).help =
+                        Some("write it as a plain number in SI units".into());
+                }
+                let unit = pressed.felt.angular.map(|angular| Dimension {
+                    length: if angular { 0 } else { -1 },
+                    ..Dimension::TIME
+                });
+                NormalLaw::HuntCrossley(HuntCrossley {
+                    stiffness: self.required(path, law, parameters, "stiffness", None),
+                    damping: self.number(path, parameters, "damping", unit).unwrap_or(0.0),
+                    exponent: exponent.unwrap_or(1.5),
+                })
+            }
+            other => {
+                self.error(
+                    &format!("{path}.law"),
+                    format!("the law \"{other}\" cannot be built in this version"),
+                );
+                return None;
+            }
+        }))
+    }
+
+    fn kelvin_voigt(&mut self, path: &str, parameters: &[ParameterSpec], felt: Felt) -> NormalLaw {
+        let (stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, false);
+        NormalLaw::KelvinVoigt(KelvinVoigt { stiffness, damping })
+    }
+
+    fn restitution(&mut self, path: &str, parameters: &[ParameterSpec]) -> Option<f64> {
+        let restitution = self.number(path, parameters, "restitution", Some(Dimension::NONE))?;
+        if restitution > 1.0 {
+            self.error(
+                &format!("{path}.restitution"),
+                "a restitution above 1 would make energy from nothing",
+            );
+        }
+        Some(restitution)
+    }
+
+    /// Seed 001, eq 15. The paper leaves the choice of K, β and α open; here they follow from the free impact of a mass,
+    /// whose restitution depends on α√(K/M) and β√(K/M) alone.
+    fn relaxed_contact(&mut self, path: &str, parameters: &[ParameterSpec], pressed: Pressed) -> Option<NormalLaw> {
+        let before = self.errors.len();
+        self.check_combination(path, parameters);
+        let time = Some(Dimension::TIME);
+        let (beta, alpha) = (
+            self.positive(path, parameters, "beta", time),
+            self.positive(path, parameters, "alpha", time),
+        );
+        if let (Some(beta), Some(alpha)) = (beta, alpha)
+            && alpha > beta
+        {
+            let message = format!("alpha ({alpha} s) is above beta ({beta} s): impacts would make energy from nothing");
+            self.error(&format!("{path}.alpha"), message).help = Some("use 0 < alpha <= beta".into());
+        }
+        let mut wanted = self.restitution(path, parameters);
+        if wanted.is_some() && pressed.mass.is_none() {
+            let message = "a restitution needs a body that is free to move: here the motion is prescribed";
+            self.error(&format!("{path}.restitution"), message).help = Some("give beta and alpha".into());
+        }
+        if self.errors.len() > before {
+            return None;
+        }
+        let mass = pressed.mass.unwrap_or(1.0);
+        let whose = match pressed.mass {
+            Some(mass) => format!("m = {mass:.4} {}", pressed.how),
+            None => "m = 1, since nothing here is free to move".to_string(),
+        };
+        if wanted.is_none() && beta.is_none() {
+            let reason = "half of the speed, where neither restitution nor beta and alpha are given".to_string();
+            wanted = Some(self.choose(format!("{path}.restitution"), 0.5, "", reason));
+        }
+        // α and β in units of √(M/K), where they follow from the restitution alone.
+        let scaled = match (wanted, beta) {
+            (Some(restitution), None) => Some(self.climb(path, restitution)?),
+            _ => None,
+        };
+        let stiffness = self.relaxed_stiffness(path, parameters, pressed, mass, &whose, scaled)?;
+        let unit_time = (mass / stiffness).sqrt();
+        let (beta, alpha) = match (scaled, beta, alpha) {
+            (Some([a, b]), _, _) => {
+                let restitution = wanted.unwrap_or(1.0);
+                let beta_reason = format!("{b}*sqrt(m/stiffness) with {whose}, for a restitution of {restitution}");
+                let alpha_reason = format!(
+                    "{:.4}*beta: a free impact then has a restitution of {restitution}",
+                    a / b
+                );
+                let beta = self.choose(format!("{path}.beta"), b * unit_time, "s", beta_reason);
+                let alpha = if a == b { beta } else { a * unit_time };
+                (beta, self.choose(format!("{path}.alpha"), alpha, "s", alpha_reason))
+            }
+            (None, Some(beta), Some(alpha)) => (beta, alpha),
+            (None, Some(beta), None) => {
+                let b = beta / unit_time;
+                let (alpha, reason) = match wanted {
+                    None => (
+                        0.5 * beta,
+                        "beta/2, where neither alpha nor restitution is given".to_string(),
+                    ),
+                    Some(restitution) => match alpha_for(restitution, b, 1e-3 * b) {
+                        Some(a) => {
+                            let reason =
+                                format!("{:.4}*beta: a free impact of {whose} then has that restitution", a / b);
+                            ((a * unit_time).min(beta), reason)
+                        }
+                        None => {
+                            self.unreachable(path, restitution, impact(1e-3 * b, b).restitution);
+                            return None;
+                        }
+                    },
+                };
+                (beta, self.choose(format!("{path}.alpha"), alpha, "s", reason))
+            }
+            // `check_combination` refused alpha without beta.
+            (None, None, _) => return None,
+        };
+        self.warn_of_unresolved_impact(path, unit_time, alpha, wanted.is_some());
+        Some(NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }))
+    }
+
+    /// Refuses parameters that say the same thing twice, or half of it.
+    fn check_combination(&mut self, path: &str, parameters: &[ParameterSpec]) {
+        for (key, other, help) in [
+            (
+                "alpha",
+                "restitution",
+                "alpha sets the restitution: keep one of the two",
+            ),
+            (
+                "penetration",
+                "stiffness",
+                "penetration sets the stiffness: keep one of the two",
+            ),
+        ] {
+            if given(parameters, key) && given(parameters, other) {
+                self.error(
+                    &format!("{path}.{key}"),
+                    format!("both \"{key}\" and \"{other}\" are given"),
+                )
+                .help = Some(help.into());
+            }
+        }
+        for (key, other, help) in [
+            ("alpha", "beta", "write both, or restitution in place of them"),
+            (
+                "impact_speed",
+                "penetration",
+                "it is the speed at which that depth is reached",
+            ),
+        ] {
+            if given(parameters, key) && !given(parameters, other) {
+                self.error(
+                    &format!("{path}.{key}"),
+                    format!("\"{key}\" is given without \"{other}\""),
+                )
+                .help = Some(help.into());
+            }
+        }
+        if given(parameters, "impact_speed") && given(parameters, "beta") {
+            self.error(
+                &format!("{path}.impact_speed"),
+                "the stiffness for an impact follows where beta and alpha are chosen too",
+            )
+            .help = Some("write restitution in place of beta and alpha, or give the stiffness".into());
+        }
+    }
+
+    /// α and β over √(M/K) for a restitution.
+    fn climb(&mut self, path: &str, restitution: f64) -> Option<[f64; 2]> {
+        for [b, least] in LADDER {
+            if let Some(a) = alpha_for(restitution, b, least) {
+                return Some([a, b]);
+            }
+        }
+        let [b, least] = LADDER[LADDER.len() - 1];
+        self.unreachable(path, restitution, impact(least, b).restitution);
+        None
+    }
+
+    fn unreachable(&mut self, path: &str, restitution: f64, least: f64) {
+        let message = format!(
+            "the law \"relaxed\" cannot have a restitution of {restitution} here: it pushes until it has let go"
+        );
+        // Rounded up, so that the value shown can be written.
+        let least = (least * 1000.0).ceil() / 1000.0;
+        self.error(&format!("{path}.restitution"), message).help = Some(format!(
+            "use {least} or more, or the law \"rigid\" with integrator = \"implicit-euler\" for 0"
+        ));
+    }
+
+    fn relaxed_stiffness(
+        &mut self,
+        path: &str,
+        parameters: &[ParameterSpec],
+        pressed: Pressed,
+        mass: f64,
+        whose: &str,
+        scaled: Option<[f64; 2]>,
+    ) -> Option<f64> {
+        let felt = pressed.felt;
+        if let Some(stiffness) = self.positive(path, parameters, "stiffness", felt.stiffness_dimension()) {
+            return Some(stiffness);
+        }
+        let key = format!("{path}.stiffness");
+        let unit = if felt.angular == Some(true) { "Nm/rad" } else { "N/m" };
+        if let Some(depth) = self.positive(path, parameters, "penetration", felt.length_dimension()) {
+            if depth == 0.0 {
+                return None;
+            }
+            if let Some(speed) = self.positive(path, parameters, "impact_speed", felt.speed_dimension()) {
+                let [a, b] = scaled?;
+                let rate = impact(a, b).depth * speed / depth;
+                let reason = format!("an impact at {speed} enters by {depth}, with {whose}");
+                return Some(self.choose(key, mass * rate * rate, unit, reason));
+            }
+            let Some(weight) = pressed.weight.filter(|weight| *weight > 0.0) else {
+                self.error(
+                    &format!("{path}.penetration"),
+                    "there is no weight here that presses the contact at rest",
+                )
+                .help = Some("add impact_speed = \"1 m/s\", the impact it belongs to, or give the stiffness".into());
+                return None;
+            };
+            let reason = format!("the weight of {weight:.4} at rest enters by {depth}");
+            return Some(self.choose(key, weight / depth, unit, reason));
+        }
+        // The kinks at touch-down and release cost the method of fourth order (angle per step)² of the rebound, and
+        // explicit Euler 1.7 times the angle.
+        let finest = if self.method == Method::Euler { 0.01 } else { 0.2 };
+        let angle = scaled.map_or(finest, |[a, _]| f64::min(finest, a));
+        let rate = angle / self.step;
+        let reason = format!("m*({angle:.3}/step)^2 with {whose} and step = {} s", self.step);
+        Some(self.choose(key, mass * rate * rate, unit, reason))
+    }
+
+    /// Warns of a contact whose impacts the step does not resolve.
+    fn warn_of_unresolved_impact(&mut self, path: &str, unit_time: f64, alpha: f64, restitution: bool) {
+        let step = self.step;
+        let euler = self.method == Method::Euler;
+        let limit = f64::min(if euler { 2.0 } else { 2.78 } * alpha, 2.3 * unit_time);
+        let accurate = f64::min(alpha, if euler { 0.02 } else { 0.4 } * unit_time);
+        if step > limit {
+            let message = "the step is too large for this contact: touching, it diverges";
+            self.warn(
+                path,
+                message,
+                format!("use a step below {accurate:.2e} s, or a softer contact"),
+            );
+        } else if restitution && step > accurate * (1.0 + 1e-9) {
+            let message = "the step is too large for this contact: the rebound will not be the one that is wanted";
+            self.warn(
+                path,
+                message,
+                format!("use a step below {accurate:.2e} s, or a softer contact"),
+            );
+        }
+    }
+}

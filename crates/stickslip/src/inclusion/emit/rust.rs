@@ -1,0 +1,98 @@
+//! Rust with the standard library only.
+
+use super::names::{Identifiers, Language};
+use super::print::Style;
+use super::{Inclusion, Listing, Value, table_words};
+
+pub(super) fn emit(inclusion: &Inclusion) -> String {
+    let names = Identifiers::new(inclusion, Language::Rust);
+    let listing = Listing::new(inclusion, Style::Rust, &names);
+    let mut out = String::new();
+    for line in listing.head() {
+        out += &format!("//! {line}\n");
+    }
+    out += "// Names are those of the equations.\n#![allow(non_snake_case, non_upper_case_globals, clippy::all)]\n";
+    for (about, group) in &listing.constants {
+        out += &format!("\n// {about}\n");
+        for constant in group {
+            out += &format!("const {}: f64 = {:?};\n", constant.name, constant.value);
+        }
+    }
+    let n = listing.states.len();
+    let states: Vec<String> = listing.states.iter().map(|name| format!("\"{name}\"")).collect();
+    let initial: Vec<String> = listing.initial.iter().map(|value| format!("{value:?}")).collect();
+    out += &format!(
+        "\n/// Names of the states.\npub const STATES: [&str; {n}] = [{}];\n",
+        states.join(", ")
+    );
+    out += &format!(
+        "/// Their initial values.\npub const INITIAL: [f64; {n}] = [{}];\n",
+        initial.join(", ")
+    );
+    out += &helpers(&listing);
+    let time = if listing.uses_time { "t" } else { "_t" };
+    out +=
+        &format!("\n/// Rates of the states y at time t.\npub fn rhs({time}: f64, y: &[f64; {n}]) -> [f64; {n}] {{\n");
+    let variables = listing.variables.iter();
+    let variables = variables.map(|(name, used)| if *used { name.clone() } else { format!("_{name}") });
+    out += &format!("    let [{}] = *y;\n", variables.collect::<Vec<_>>().join(", "));
+    for local in &listing.locals {
+        if !local.about.is_empty() {
+            out += &format!("    // {}\n", local.about);
+        }
+        let value = match &local.value {
+            Value::Expression(text) => text.clone(),
+            Value::Table(i) => table(&listing, *i),
+            Value::Limited(bound, parts) => format!("sat_vector({bound}, [{}])", parts.join(", ")),
+        };
+        match local.name.as_slice() {
+            [name] => out += &format!("    let {name} = {value};\n"),
+            several => out += &format!("    let [{}] = {value};\n", several.join(", ")),
+        }
+    }
+    out += "    [\n";
+    for (rate, state) in listing.rates.iter().zip(&listing.states) {
+        out += &format!("        {rate}, // {state}\n");
+    }
+    out + "    ]\n}\n"
+}
+
+fn table(listing: &Listing, input: usize) -> String {
+    let Some((_, points)) = listing.tables.iter().find(|(i, _)| *i == input) else {
+        return "f64::NAN".to_string();
+    };
+    let (step, after) = table_words(points);
+    let numbers = |values: &[f64]| values.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>().join(", ");
+    let (times, values) = (numbers(points.times()), numbers(points.values()));
+    format!("table(t, &[{times}], &[{values}], {step}, \"{after}\")")
+}
+
+fn helpers(listing: &Listing) -> String {
+    let mut out = String::new();
+    if listing.limits_scalar {
+        out += "\n/// x limited to the size of the bound.\nfn sat(bound: f64, x: f64) -> f64 {\n    \
+                f64::max(-bound, f64::min(bound, x))\n}\n";
+    }
+    if listing.limits_vector {
+        out += "\n/// The vector x limited to the length of the bound.\n\
+                fn sat_vector<const N: usize>(bound: f64, x: [f64; N]) -> [f64; N] {\n    \
+                let length = x.iter().fold(0.0, |length, &part| f64::hypot(length, part));\n    \
+                if length <= bound { x } else { x.map(|part| bound / length * part) }\n}\n";
+    }
+    if listing.uses_sign {
+        out += "\n/// -1, 0 or 1.\nfn sign(x: f64) -> f64 {\n    if x == 0.0 { 0.0 } else { x.signum() }\n}\n";
+    }
+    if !listing.tables.is_empty() {
+        out += "\n/// The value of a table at time t.\n\
+                fn table(mut t: f64, times: &[f64], values: &[f64], step: bool, after: &str) -> f64 {\n    \
+                let (first, last) = (times[0], times[times.len() - 1]);\n    \
+                if t > last && after == \"zero\" {\n        return 0.0;\n    }\n    \
+                let mut slack = 0.0; // for times such as 0.3 with period 0.1\n    \
+                if t >= last && after == \"repeat\" {\n        slack = 8.9e-16 * t;\n        \
+                t -= (last - first) * ((t - first + slack) / (last - first)).floor();\n    }\n    \
+                let i = times.iter().filter(|&&time| time <= t + slack).count().saturating_sub(1);\n    \
+                if step || t <= times[i] || i + 1 == times.len() {\n        return values[i];\n    }\n    \
+                values[i] + (values[i + 1] - values[i]) * (t - times[i]) / (times[i + 1] - times[i])\n}\n";
+    }
+    out
+}

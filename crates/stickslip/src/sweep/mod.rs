@@ -1,0 +1,426 @@
+//! Sweeps: the same scenario run again and again with other values, on all cores, row by row in order.
+//!
+//! Every run is one thread and touches nothing of another, so the rows are the same bytes for any number of threads.
+//! Rows that are ready too early wait for the one before them; only so many may wait, so memory does not grow with
+//! the number of runs.
+//!
+//! ```
+//! use stickslip::scenario::Draft;
+//! use stickslip::sweep::{Axis, Sweep};
+//!
+//! let text = r#"
+//! [simulation]
+//! duration = "2 s"
+//! step = "1 ms"
+//! integrator = "implicit-euler"
+//! [bodies.block]
+//! kind = "mass"
+//! mass = "1 kg"
+//! velocity = "4 m/s"
+//! [elements.floor]
+//! kind = "friction"
+//! between = ["block", "ground"]
+//! law = "implicit"
+//! kinetic = "10 N"
+//! "#;
+//! let draft = Draft::parse(text, "block.toml", &[])?;
+//! let axis = Axis::parse("elements.floor.kinetic=lin:10 N:40 N:4")?;
+//! let sweep = Sweep::new(draft, vec![axis], &["final.block.position".to_string()])?;
+//! let mut stops = Vec::new();
+//! sweep.run(0..sweep.rows(), 2, None, &mut |row| {
+//!     stops.push(row.values[0].as_f64().unwrap());
+//!     Ok(())
+//! })?;
+//! for (stop, force) in stops.iter().zip([10.0, 20.0, 30.0, 40.0]) {
+//!     assert!((stop - 8.0 / force).abs() < 3e-3); // v²/(2a)
+//! }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod axis;
+mod boundary;
+mod measure;
+
+pub use axis::{Axis, Spacing, Value};
+pub use boundary::{Boundary, Column};
+pub use measure::Measure;
+
+use crate::run::{Ended, Options, run};
+use crate::scenario::{Draft, MapSpec, ScenarioError};
+use crate::simulation::Simulation;
+use crate::trace::Columns;
+use std::collections::BTreeMap;
+use std::fmt;
+use std::io;
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+/// What is wrong with what was asked, and what to write instead.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mistake {
+    /// What is wrong.
+    pub message: String,
+    /// What to write instead.
+    pub help: String,
+}
+
+impl Mistake {
+    fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Mistake {
+            message: message.into(),
+            help: help.into(),
+        }
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\nhelp: {}", self.message, self.help)
+    }
+}
+
+impl std::error::Error for Mistake {}
+
+/// Why a sweep cannot begin.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SweepError {
+    /// The scenario of the first row.
+    Scenario(ScenarioError),
+    /// An axis or a measure.
+    Mistake(Mistake),
+}
+
+impl fmt::Display for SweepError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Scenario(error) => error.fmt(f),
+            Self::Mistake(mistake) => mistake.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for SweepError {}
+
+impl From<ScenarioError> for SweepError {
+    fn from(error: ScenarioError) -> Self {
+        Self::Scenario(error)
+    }
+}
+
+impl From<Mistake> for SweepError {
+    fn from(mistake: Mistake) -> Self {
+        Self::Mistake(mistake)
+    }
+}
+
+/// One run of a sweep.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The values of the axes.
+    pub keys: Vec<Value>,
+    /// The measures; null where there is none, and all null if the run failed.
+    pub values: Vec<serde_json::Value>,
+    /// Why the run failed, if it did, in one line.
+    pub failure: Option<String>,
+}
+
+/// A grid of runs. The last axis varies fastest.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    draft: Draft,
+    axes: Vec<Axis>,
+    measures: Vec<Measure>,
+    rows: u64,
+    map: Option<MapSpec>,
+}
+
+/// Steps between two looks at the stop flag where a run is not watched.
+const PULSE: u64 = 1 << 16;
+/// Rows that may wait for an earlier one, for every thread.
+const WAITING: u64 = 64;
+/// Time between two looks at the stop flag while no row comes.
+const GLANCE: Duration = Duration::from_millis(50);
+/// The option that values of axes are written with, for messages.
+const OPTION: &str = "--vary";
+
+impl Sweep {
+    /// Prepares a sweep. The first row is built, not run, so that a wrong key, value or measure is found here.
+    ///
+    /// # Errors
+    /// If it cannot be built, or the report would not have what is measured.
+    pub fn new(draft: Draft, axes: Vec<Axis>, measures: &[String]) -> Result<Self, SweepError> {
+        let mut sweep = Self::without_measures(draft, axes)?;
+        let mut simulation = sweep.first()?;
+        for path in measures {
+            sweep.measures.push(Measure::parse(path, &mut simulation)?);
+        }
+        Ok(sweep)
+    }
+
+    /// Prepares a stability map: two axes x and y; amplitude, period and class of the scenario's stick-slip analysis;
+    /// `[map]` gives the time of each cell.
+    ///
+    /// # Errors
+    /// If it cannot be built, has no analysis, or an axis has values that are not numbers.
+    pub fn map(draft: Draft, x: Axis, y: Axis) -> Result<Self, SweepError> {
+        for axis in [&x, &y] {
+            if let Some(word) = (0..axis.count().min(1000))
+                .map(|i| axis.value(i))
+                .find(|value| value.number.is_none())
+            {
+                return Err(Mistake::new(
+                    format!("the axes of a map are numbers, and \"{}\" is none", word.cell),
+                    "use `sweep` to compare words, or give numbers",
+                )
+                .into());
+            }
+        }
+        let mut sweep = Self::without_measures(draft, vec![x, y])?;
+        sweep.map = sweep.draft.scenario()?.map;
+        let mut simulation = sweep.first()?;
+        for path in ["stick_slip.amplitude", "stick_slip.period", "stick_slip.stable"] {
+            sweep.measures.push(Measure::parse(path, &mut simulation)?);
+        }
+        Ok(sweep)
+    }
+
+    fn without_measures(draft: Draft, axes: Vec<Axis>) -> Result<Self, SweepError> {
+        for (i, axis) in axes.iter().enumerate() {
+            if axes[..i].iter().any(|other| other.key == axis.key) {
+                return Err(Mistake::new(
+                    format!("`{}` is varied twice", axis.key),
+                    "give all its values in one list",
+                )
+                .into());
+            }
+        }
+        let rows = axes.iter().try_fold(1u64, |rows, axis| rows.checked_mul(axis.count()));
+        let rows = rows.ok_or_else(|| Mistake::new("the grid has more than 2^64 rows", "vary fewer values"))?;
+        Ok(Sweep {
+            draft,
+            axes,
+            measures: Vec::new(),
+            rows,
+            map: None,
+        })
+    }
+
+    fn first(&self) -> Result<Simulation, SweepError> {
+        let mut draft = self.draft.clone();
+        let scenario = draft.vary(OPTION, &self.changes(&self.keys(0)))?;
+        Ok(Simulation::new(scenario)?)
+    }
+
+    /// How many runs there are.
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// What is varied.
+    pub fn axes(&self) -> &[Axis] {
+        &self.axes
+    }
+
+    /// The scenario as written.
+    pub fn draft(&self) -> &Draft {
+        &self.draft
+    }
+
+    /// The values of the axes in a row.
+    pub fn keys(&self, mut row: u64) -> Vec<Value> {
+        let mut keys: Vec<Value> = Vec::with_capacity(self.axes.len());
+        for axis in self.axes.iter().rev() {
+            keys.push(axis.value(row % axis.count()));
+            row /= axis.count();
+        }
+        keys.reverse();
+        keys
+    }
+
+    /// What is set for a run: the keys, and for a map what follows from them.
+    fn changes(&self, keys: &[Value]) -> Vec<(&str, String)> {
+        let mut changes: Vec<(&str, String)> = (self.axes.iter().zip(keys))
+            .map(|(axis, value)| (axis.key.as_str(), value.written.clone()))
+            .collect();
+        if let Some(map) = &self.map {
+            let cell: Vec<f64> = keys.iter().map(|value| value.number.unwrap_or(f64::NAN)).collect();
+            for (key, expression) in [
+                ("simulation.duration", &map.duration),
+                ("analysis.stick_slip.from", &map.from),
+            ] {
+                if let Some(expression) = expression {
+                    changes.push((key, format!("{:?}", expression.evaluate(&cell))));
+                }
+            }
+        }
+        changes
+    }
+
+    /// Something that does single runs of this sweep.
+    pub fn runner(&self) -> Runner<'_> {
+        Runner {
+            sweep: self,
+            draft: self.draft.clone(),
+        }
+    }
+
+    /// Does the rows of a range and gives them to `sink` in order. Ends early, without error, once `stop` is true; rows
+    /// given by then are whole.
+    ///
+    /// # Errors
+    /// Only those of the sink, after which no further row is given.
+    pub fn run(
+        &self,
+        rows: Range<u64>,
+        threads: usize,
+        stop: Option<&AtomicBool>,
+        sink: &mut dyn FnMut(Row) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let threads = threads.max(1);
+        let next = AtomicU64::new(rows.start);
+        // Set when the user stops the sweep or the sink breaks.
+        let halt = AtomicBool::new(false);
+        // The first row that is not yet given to the sink.
+        let given = Mutex::new(rows.start);
+        let moved = Condvar::new();
+        let window = WAITING * threads as u64;
+        let (sender, receiver) = mpsc::channel();
+        let work = |sender: mpsc::Sender<(u64, Row)>| {
+            let mut runner = self.runner();
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= rows.end {
+                    return;
+                }
+                let mut first = given.lock().unwrap_or_else(PoisonError::into_inner);
+                while number >= first.saturating_add(window) && !halt.load(Ordering::Relaxed) {
+                    first = moved.wait(first).unwrap_or_else(PoisonError::into_inner);
+                }
+                drop(first);
+                if halt.load(Ordering::Relaxed) {
+                    return;
+                }
+                let Some(row) = runner.run(self.keys(number), Some(&halt)) else {
+                    return;
+                };
+                if sender.send((number, row)).is_err() {
+                    return;
+                }
+            }
+        };
+        // Whoever waits looks at the flag under the lock, so none misses it.
+        let end = || {
+            let first = given.lock().unwrap_or_else(PoisonError::into_inner);
+            halt.store(true, Ordering::Relaxed);
+            drop(first);
+            moved.notify_all();
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..threads {
+                let sender = sender.clone();
+                scope.spawn(|| work(sender));
+            }
+            drop(sender);
+            let mut waiting = BTreeMap::new();
+            let mut expected = rows.start;
+            loop {
+                match receiver.recv_timeout(GLANCE) {
+                    Ok((number, row)) => {
+                        waiting.insert(number, row);
+                    }
+                    Err(mpsc::RecvTimeoutError::Timeout) => (),
+                    Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
+                }
+                while let Some(row) = waiting.remove(&expected) {
+                    if let Err(error) = sink(row) {
+                        end();
+                        return Err(error);
+                    }
+                    expected += 1;
+                }
+                *given.lock().unwrap_or_else(PoisonError::into_inner) = expected;
+                moved.notify_all();
+                if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                    end();
+                }
+            }
+        })
+    }
+}
+
+/// Does single runs of a sweep.
+pub struct Runner<'a> {
+    sweep: &'a Sweep,
+    draft: Draft,
+}
+
+impl Runner<'_> {
+    /// Runs the scenario with these values of the axes; `None` if it was stopped.
+    pub fn run(&mut self, keys: Vec<Value>, stop: Option<&AtomicBool>) -> Option<Row> {
+        let changes = self.sweep.changes(&keys);
+        let outcome = match self.draft.vary(OPTION, &changes).and_then(Simulation::new) {
+            Ok(simulation) => self.measure(simulation, stop)?,
+            Err(error) => Err(error
+                .diagnostics
+                .first()
+                .map_or_else(String::new, |d| d.message.clone())),
+        };
+        let (values, failure) = match outcome {
+            Ok(values) => (values, None),
+            Err(reason) => {
+                let line = reason.lines().next().unwrap_or("failed").to_string();
+                (vec![serde_json::Value::Null; self.sweep.measures.len()], Some(line))
+            }
+        };
+        Some(Row { keys, values, failure })
+    }
+
+    /// The measures of a run, or why it failed; `None` if it was stopped.
+    fn measure(
+        &self,
+        mut simulation: Simulation,
+        stop: Option<&AtomicBool>,
+    ) -> Option<Result<Vec<serde_json::Value>, String>> {
+        let measures = &self.sweep.measures;
+        let columns: Option<Vec<&str>> = measures.iter().map(Measure::column).collect();
+        let Some(wanted) = columns else {
+            let options = Options {
+                stop,
+                ..Options::default()
+            };
+            let outcome = run(&mut simulation, None, options).ok()?;
+            return match outcome.ended {
+                Ended::Complete => Some(Ok(measures.iter().map(|measure| measure.of(&outcome.report)).collect())),
+                Ended::Stopped => None,
+                Ended::Failed(error) => Some(Err(error.to_string())),
+            };
+        };
+        // Only the last row is asked for: nothing on the way there is watched.
+        let steps = simulation.built().steps;
+        while simulation.steps_done() + 1 < steps {
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return None;
+            }
+            let left = steps - 1 - simulation.steps_done();
+            if let Err(error) = simulation.advance(left.min(PULSE)) {
+                return Some(Err(error.to_string()));
+            }
+        }
+        if let Err(error) = simulation.advance_observed(1) {
+            return Some(Err(error.to_string()));
+        }
+        simulation.observe();
+        let columns = Columns::new(&simulation);
+        let value = |name: &&str| {
+            let column = columns.names().iter().position(|other| other == name)?;
+            Some(columns.value(&simulation, column).into())
+        };
+        let values = wanted.iter().map(|name| value(name).unwrap_or(serde_json::Value::Null));
+        Some(Ok(values.collect()))
+    }
+}
+
+#[cfg(test)]
+mod tests;

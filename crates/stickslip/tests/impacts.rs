@@ -1,0 +1,208 @@
+//! A restitution and a penetration written in a scenario are what the simulation shows; combinations that cannot be are
+//! refused with the reason.
+#![allow(missing_docs)]
+
+mod common;
+
+use common::{close, written};
+use stickslip::Simulation;
+use stickslip::scenario::Scenario;
+
+/// A mass that flies into a stop: speed after over speed before, and the deepest penetration.
+fn impact(mass: f64, speed: f64, step: f64, integrator: &str, normal: &str) -> (f64, f64) {
+    let text = format!(
+        "[simulation]\nduration = 1\nstep = {step:e}\nintegrator = \"{integrator}\"\n\
+         [bodies.body]\nkind = \"mass\"\nmass = {mass}\nposition = {}\nvelocity = {}\n\
+         [elements.wall]\nkind = \"stop\"\nbetween = [\"body\", \"ground\"]\nlower = 0\nnormal = {{ law = \"relaxed\", {normal} }}\n",
+        7.3 * speed * step,
+        -speed
+    );
+    let mut body = written(&text, &[]);
+    assert!(body.built().warnings.is_empty(), "{:?}", body.built().warnings);
+    let mut depth = 0.0f64;
+    loop {
+        body.advance(1).unwrap();
+        let (p, v) = (body.position(0)[0], body.velocity(0)[0]);
+        depth = depth.max(-p);
+        if v > 0.0 && p > 0.0 {
+            return (v / speed, depth);
+        }
+    }
+}
+
+/// Within 2 % for any mass, speed and step, with the stiffness chosen for the user.
+#[test]
+fn a_restitution_is_met_with_the_chosen_stiffness() {
+    for restitution in [1.0, 0.95, 0.8, 0.6, 0.5, 0.41, 0.3, 0.2, 0.1, 0.05, 0.02] {
+        for (mass, speed, step) in [(1.0, 1.0, 1e-4), (0.02, 3.0, 1e-3), (500.0, 0.1, 1e-5)] {
+            let (found, _) = impact(mass, speed, step, "rk4", &format!("restitution = {restitution}"));
+            close(
+                &format!("{restitution}, {mass} kg"),
+                found,
+                restitution,
+                0.02 * restitution,
+            );
+        }
+    }
+    for restitution in [1.0, 0.6, 0.3] {
+        let (found, _) = impact(1.0, 1.0, 1e-4, "euler", &format!("restitution = {restitution}"));
+        close(&format!("{restitution}, euler"), found, restitution, 0.03 * restitution);
+    }
+}
+
+/// And with a stiffness of the user's own.
+#[test]
+fn a_restitution_is_met_with_a_given_stiffness() {
+    for restitution in [1.0, 0.9, 0.6, 0.35, 0.15] {
+        for (mass, stiffness, step) in [(1.0, 1e4, 1e-4), (0.3, 1e6, 1e-5), (80.0, 2e5, 2e-4)] {
+            let normal = format!("stiffness = {stiffness}, restitution = {restitution}");
+            let (found, _) = impact(mass, 1.0, step, "rk4", &normal);
+            close(&normal, found, restitution, 0.005 * restitution);
+            // β of the user's own: β√(K/m) = 0.8 reaches from 0.43 to 1.
+            if restitution > 0.5 {
+                let beta = 0.8 * (mass / stiffness).sqrt();
+                let (found, _) = impact(mass, 1.0, step, "rk4", &format!("{normal}, beta = {beta}"));
+                close(&format!("{normal}, beta"), found, restitution, 0.005 * restitution);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_penetration_is_met() {
+    // Of an impact.
+    for (restitution, depth, speed) in [(0.6, 1e-3, 2.0), (0.2, 1e-2, 1.0), (1.0, 1e-4, 0.5)] {
+        let normal = format!("restitution = {restitution}, penetration = {depth}, impact_speed = {speed}");
+        let (found, deepest) = impact(0.7, speed, 1e-6, "rk4", &normal);
+        close(&normal, deepest, depth, 1e-3 * depth);
+        close(&normal, found, restitution, 1e-3 * restitution);
+    }
+    // At rest under the weight: a ball, and a box whose four corners share it.
+    for (shape, height) in [("{ sphere = 0.1 }", 0.1), ("{ box = [0.3, 0.4, 0.2] }", 0.1)] {
+        let text = format!(
+            "[simulation]\nduration = 2\nstep = 1e-4\nintegrator = \"rk4\"\ngravity = [0, 0, -9.8]\n\
+             [bodies.body]\nkind = \"rigid-body\"\nshape = {shape}\nmass = 3\nposition = [0, 0, {height}]\n\
+             [elements.floor]\nkind = \"contact\"\nbetween = [\"body\", \"ground\"]\n\
+             surface = {{ plane = {{ normal = [0, 0, 1], offset = 0 }} }}\n\
+             normal = {{ law = \"relaxed\", restitution = 0.3, penetration = \"0.2 mm\" }}\n"
+        );
+        let mut body = written(&text, &[]);
+        body.advance(20_000).unwrap();
+        close(shape, body.position(0)[2], height - 2e-4, 1e-10);
+    }
+}
+
+/// A ball under gravity, dropped from a height: the weight changes a fast impact little.
+#[test]
+fn a_dropped_ball_rebounds_as_wanted() {
+    for (restitution, mass) in [(0.6, 0.3), (0.85, 2.0), (0.25, 0.05)] {
+        let text = format!(
+            "[simulation]\nduration = 2\nstep = 1e-4\nintegrator = \"rk4\"\ngravity = [0, 0, -9.81]\n\
+             [bodies.ball]\nkind = \"rigid-body\"\nshape = {{ sphere = 0.05 }}\nmass = {mass}\nposition = [0, 0, 1.05]\n\
+             [elements.floor]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\n\
+             surface = {{ plane = {{ normal = [0, 0, 1], offset = 0 }} }}\n\
+             normal = {{ law = \"relaxed\", restitution = {restitution} }}\n"
+        );
+        let mut ball = written(&text, &[]);
+        let (mut fallen, mut speed) = (false, 0.0);
+        while speed == 0.0 {
+            ball.advance(1).unwrap();
+            let (gap, v) = (ball.position(0)[2] - 0.05, ball.velocity(0)[2]);
+            fallen |= gap < 0.0;
+            if fallen && gap > 0.0 {
+                // Speed at the height of the floor.
+                speed = (v * v + 2.0 * 9.81 * gap).sqrt();
+            }
+        }
+        let found = speed / (2.0f64 * 9.81).sqrt();
+        close(&format!("{restitution}"), found, restitution, 0.02 * restitution);
+        // What was chosen and why can be read.
+        let keys: Vec<&str> = ball.built().choices.iter().map(|choice| choice.key.as_str()).collect();
+        assert_eq!(
+            keys,
+            ["stiffness", "beta", "alpha"].map(|key| format!("elements.floor.normal.{key}"))
+        );
+        assert!(
+            ball.built().choices[2]
+                .reason
+                .contains(&format!("restitution of {restitution}"))
+        );
+    }
+}
+
+fn refused(body: &str, normal: &str) -> String {
+    let text = format!(
+        "[simulation]\nduration = 1\nstep = 1e-4\nintegrator = \"rk4\"\n[bodies.body]\n{body}\n\
+         [elements.wall]\nkind = \"stop\"\nbetween = [\"body\", \"ground\"]\nlower = 0\nnormal = {{ {normal} }}\n"
+    );
+    let scenario = Scenario::parse(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    match Simulation::new(scenario) {
+        Ok(_) => panic!("{normal} was accepted"),
+        Err(error) => error.to_string(),
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_the_reason() {
+    let mass = "kind = \"mass\"\nmass = 1";
+    for (normal, words) in [
+        (
+            "law = \"relaxed\", restitution = 0",
+            &["use 0.015 or more", "rigid"][..],
+        ),
+        ("law = \"relaxed\", restitution = 1.2", &["energy from nothing"]),
+        (
+            "law = \"relaxed\", restitution = 0.2, stiffness = 1e4, beta = 0.001",
+            &["use 0.8", "cannot have"],
+        ),
+        (
+            "law = \"relaxed\", beta = 0.01, alpha = 0.02",
+            &["above beta", "0 < alpha <= beta"],
+        ),
+        ("law = \"relaxed\", alpha = 0.02", &["without \"beta\""]),
+        (
+            "law = \"relaxed\", beta = 0.01, alpha = 0.005, restitution = 0.5",
+            &["keep one"],
+        ),
+        ("law = \"relaxed\", stiffness = 1e4, penetration = 1e-3", &["keep one"]),
+        ("law = \"relaxed\", penetration = 1e-3", &["no weight", "impact_speed"]),
+        ("law = \"relaxed\", impact_speed = 1", &["without \"penetration\""]),
+        ("law = \"relaxed\", penetration = 0", &["greater than 0"]),
+        ("law = \"relaxed\", penetration = \"1 kg\"", &["expected"]),
+        (
+            "law = \"proxy\", alpha = 1",
+            &["no parameter \"alpha\"", "stiffness, beta"],
+        ),
+        ("law = \"hunt-crossley\"", &["needs \"stiffness\""]),
+        (
+            "law = \"hunt-crossley\", stiffness = \"1 N/mm\"",
+            &["N/m^1.5", "plain number"],
+        ),
+        ("law = \"hunt-crossley\", stiffness = 1, exponent = 0.5", &["1 or more"]),
+    ] {
+        let message = refused(mass, normal);
+        for word in words {
+            assert!(message.contains(word), "{normal}:\n{message}");
+        }
+        assert!(message.contains("test.toml:"), "no place: {message}");
+    }
+    let driven = refused(
+        "kind = \"driver\"\nposition = \"sin(t)\"",
+        "law = \"relaxed\", restitution = 0.5",
+    );
+    assert!(driven.contains("free to move"), "{driven}");
+}
+
+/// A step that does not resolve the impact is warned about.
+#[test]
+fn a_large_step_is_warned_about() {
+    for (step, warned) in [(1e-4, false), (2e-3, false), (6e-3, true), (5e-2, true)] {
+        let text = format!(
+            "[simulation]\nduration = 1\nstep = {step}\nintegrator = \"rk4\"\n[bodies.body]\nkind = \"mass\"\nmass = 1\n\
+             [elements.wall]\nkind = \"stop\"\nbetween = [\"body\", \"ground\"]\nlower = 0\n\
+             normal = {{ law = \"relaxed\", stiffness = 1e4, restitution = 0.6 }}\n"
+        );
+        let warnings = written(&text, &[]).built().warnings.len();
+        assert_eq!(warnings > 0, warned, "step {step}");
+    }
+}

@@ -1,0 +1,455 @@
+//! Inclusions run by the engine, against the reference numbers of seed 001's experiments and against emitted programs.
+
+mod common;
+
+use common::{close, run, run_every, simulation, written};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use stickslip::inclusion::Inclusion;
+use stickslip::inclusion::emit::Form;
+use stickslip::scenario::Scenario;
+
+/// An independent implementation with a tight tolerance; ±1e-9. The error of rk4 across touching and slipping is below
+/// 100·T² (measured with it), 4e-10 here.
+#[test]
+fn example_2_as_equations() {
+    let sets = ["simulation.step=2e-6", "simulation.duration=3"];
+    let mut simulation = simulation("fig001-conveyor-equations.toml", &sets);
+    let expected = [
+        (
+            0.2,
+            [-0.00279426959877, -0.127771826542, -0.00545335727829, -0.00222194866121],
+        ),
+        (
+            1.0,
+            [
+                -0.000330938230564,
+                0.0026066905816,
+                -0.000468300825799,
+                -0.00104186025449,
+            ],
+        ),
+        (
+            3.0,
+            [
+                -0.000373548671688,
+                -0.00848185614183,
+                -0.000747098108296,
+                -0.000933880402271,
+            ],
+        ),
+    ];
+    for (t, positions) in expected {
+        let steps = (t / 2e-6_f64).round() as u64 - simulation.steps_done();
+        simulation.advance(steps).unwrap();
+        for (i, position) in positions.into_iter().enumerate() {
+            close(&format!("{i} at {t} s"), simulation.state().values[i], position, 1e-9);
+        }
+    }
+}
+
+/// "RK4 literal" and its drift, at the step of the table.
+#[test]
+fn figure_3_as_equations() {
+    let run = run_every("fig001-3-equations.toml", 10_000, &[]);
+    for (t, p) in [
+        (2.0, 9.096887037e-4),
+        (4.0, 0.0529156887037),
+        (5.0, 0.0591433173640),
+        (10.0, 0.0591439179147),
+        (20.0, 0.0591446756309),
+    ] {
+        close(&format!("p at {t} s"), run.at("p", t), p, 1e-9);
+    }
+    // While it sticks p - a does not change: no drift.
+    let constant = run.at("p", 5.0) - run.at("sgn1", 5.0);
+    close("p - a", run.at("p", 20.0) - run.at("sgn1", 20.0), constant, 1e-14);
+    assert!(run.report.energy.is_none() && run.report.events.is_empty());
+}
+
+/// Example 1 (3-D, friction bounded by the contact force), with gravity and the right signs; reference ±1e-11 at rest.
+const EXAMPLE_1: &str = r#"
+[simulation]
+duration = "1 s"
+step = "10 us"
+integrator = "rk4"
+
+[inclusion]
+states = { x = 0, y = 0, z = 0.02, vx = 0.8, vy = 0.6, vz = 0 }
+parameters = { M = 0.5, mu = 0.3, g = 9.8 }
+
+[inclusion.equations]
+x = "vx"
+y = "vy"
+z = "vz"
+vx = "-mu*dio(z)*sgn([vx, vy]).x/M"
+vy = "-mu*dio(z)*sgn([vx, vy]).y/M"
+vz = "dio(z)/M - g"
+
+[inclusion.relax]
+dio = { stiffness = 1e4, beta = 0.01, alpha = 0.005 }
+sgn = { stiffness = 1e4, beta = 0.01 }
+"#;
+
+#[test]
+fn example_1_with_a_vector() {
+    let run = common::finish(written(EXAMPLE_1, &[]), 100);
+    assert_eq!(run.report.final_.len(), 1 + 6 + 3);
+    // The error is below 0.5·T² (measured with the reference).
+    for (name, t, value, tolerance) in [
+        ("x", 0.2, 0.117309923588, 1e-10),
+        ("y", 0.2, 0.0879824426907, 1e-10),
+        ("z", 0.2, 0.00187531838486, 1e-10),
+        ("x", 1.0, 0.140855232793, 1e-10),
+        ("y", 1.0, 0.105641424595, 1e-10),
+        ("z", 1.0, -0.00049, 1e-10),
+    ] {
+        close(&format!("{name} at {t} s"), run.at(name, t), value, tolerance);
+    }
+    // The direction of sliding is kept, and so is that of the bristle.
+    close(
+        "direction",
+        run.at("sgn1.x", 0.2) * 0.6,
+        run.at("sgn1.y", 0.2) * 0.8,
+        1e-15,
+    );
+}
+
+#[test]
+fn every_integrator_of_differential_equations_runs_inclusions() {
+    for row in stickslip::integrate::METHODS
+        .iter()
+        .filter(|row| !row.method.implicit())
+    {
+        let set = format!("simulation.integrator={}", row.name);
+        let run = run("fig001-3-equations.toml", &[&set, "simulation.duration=1"]);
+        // Below the limit for 5/3 s: it only gives way elastically.
+        let p = run.at("p", 1.0);
+        assert!(p > 0.0 && p < 1e-5, "{}: {p}", row.name);
+    }
+    let scenario = Scenario::read(
+        common::scenario_path("fig001-3-equations.toml"),
+        &["simulation.integrator=implicit-euler".into()],
+    );
+    let error = stickslip::Simulation::new(scenario.unwrap()).err().unwrap().to_string();
+    assert!(
+        error.contains("an inclusion has none") && error.contains("\"rk4\""),
+        "{error}"
+    );
+}
+
+#[test]
+fn values_can_be_set_and_slips_are_told() {
+    let final_p = |sets: &[&str]| {
+        let sets = [&["simulation.duration=1"], sets].concat();
+        run("fig001-3-equations.toml", &sets).at("p", 1.0)
+    };
+    // Without friction: p = 0.3·t³/6.
+    close("frictionless", final_p(&["inclusion.parameters.F=0"]), 0.05, 1e-12);
+    close(
+        "moving",
+        final_p(&["inclusion.parameters.F=0", "inclusion.states.v=0.1"]),
+        0.15,
+        1e-12,
+    );
+    close(
+        "heavier",
+        final_p(&["inclusion.parameters.F=0", "inclusion.parameters.M=2 kg"]),
+        0.025,
+        1e-12,
+    );
+    close(
+        "input",
+        final_p(&["inclusion.parameters.F=0", "inclusion.inputs.fe=1"]),
+        0.5,
+        1e-12,
+    );
+    close("equation", final_p(&["inclusion.equations.v=2*t"]), 1.0 / 3.0, 1e-12);
+    let text = std::fs::read_to_string(common::scenario_path("fig001-3-equations.toml")).unwrap();
+    let refused = |sets: &[&str], text: &str| {
+        let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
+        Scenario::parse(text, "test.toml", &sets).unwrap_err().to_string()
+    };
+    let message = refused(&["inclusion.parameters.FF=1"], &text);
+    assert!(
+        message.contains("there is no `inclusion.parameters.FF`")
+            && message.contains("`inclusion.parameters` has `M`, `F`"),
+        "{message}"
+    );
+    let message = refused(&["inclusion.parameters.F=-1"], &text);
+    assert!(
+        message.contains("`F` is said to be never negative, but it is -1"),
+        "{message}"
+    );
+    for (from, to, parts) in [
+        // The line, the caret under the name, the suggestion.
+        (
+            "(fe - F*sgn(v))/M",
+            "(fe - F*sgn(w))/M",
+            [":14:", "unknown name \"w\"", "^"],
+        ),
+        ("(fe - F*sgn(v))/M", "(fe - F*sgn(v)/M", [":14:", "expected \")\"", "^"]),
+        (
+            "(fe - F*sgn(v))/M",
+            "(fe - F*sgn(v))/p",
+            [":14:", "division by zero at the start: `p` is 0", "^"],
+        ),
+        (
+            "(fe - F*sgn(v))/M",
+            "(fe - p*sgn(v))/M",
+            [":14:", "`p` multiplies sgn(v) and may be negative", "^"],
+        ),
+        ("v = 0 }", "v = nan }", [":11:", "must be a finite number", "^"]),
+        (
+            "equations = { p = \"v\", ",
+            "equations = { ",
+            [":11:", "the state `p` has no equation", "^"],
+        ),
+        ("beta = 5e-3", "beta = 0", [":15:", "must be greater than 0", "^"]),
+        ("beta = 5e-3", "beta = \"5 mm\"", [":15:", "should be a time (s)", "^"]),
+        ("beta = 5e-3", "bta = 5e-3", [":15:", "did you mean `beta`?", "^"]),
+        (
+            "sgn = { stiffness = 1e5, beta = 5e-3 }",
+            "",
+            [":10:", "`relax` gives no stiffness", "relax = { sgn ="],
+        ),
+        ("states = { p", "sates = { p", [":11:", "did you mean `states`?", "^"]),
+        (
+            "p = 0, v = 0",
+            "p = 0, v = 0, F = 1",
+            [":12:", "`F` names a parameter and also a state", "rename one"],
+        ),
+    ] {
+        assert!(text.contains(from), "{from}");
+        let message = refused(&[], &text.replacen(from, to, 1));
+        for part in parts {
+            assert!(message.contains(part), "{to}: {message}");
+        }
+    }
+    let message = refused(&["output.columns=[\"p\", \"sgn2\"]"], &text);
+    assert!(
+        message.contains("there is no column `sgn2`") && message.contains("did you mean `sgn1`?"),
+        "{message}"
+    );
+}
+
+fn inclusion(text: &str) -> Inclusion {
+    let scenario = Scenario::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+    scenario.inclusion.unwrap()
+}
+
+/// A folder of this test's own.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("stickslip-{name}-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    folder
+}
+
+/// Everything that a program may contain: a vector, tables, every function, names that are words of other languages.
+const EVERYTHING: &str = r#"
+title = "A \"test\" */ of everything"
+[simulation]
+duration = "0.3 s"
+step = "1 ms"
+integrator = "rk4"
+
+[inclusion]
+states = { x = 0.3, y = 0.2, lambda = 0.1, double = 0.4, type = 0.5, "μ" = 0.01 }
+parameters = { a = 1.5, in = -0.7, rhs = 2 }
+equations.x = "sin(x)*cos(y) - tan(lambda) + tanh(double) + exp(-x) + push*t + line - steps"
+equations.y = "ln(2 + x^2) + sqrt(1.5 + y) + abs(lambda)*sign(in) - (3 + double)^1.5 + 2^y - a*sgn([x, y, lambda]).y"
+equations.lambda = "min(x, y, lambda) + max(x, 0.1, double) + if(t < 0.15, x*y, lambda/(2 + double)) - a*sgn([x, y, lambda]).z"
+equations.double = "-a*sgn([x, y, lambda]).x + max(0, a - x)*sgn(double) + dio(x + in*y)*2e-3 + 0.1*(type >= 0) - 0.1*(type != 0)"
+equations.type = "-dio(x - 10*y)*mu2*sgn([double, μ]).x - 3*type*sin(x)*cos(y) - rhs*(x - 10*y)"
+equations."μ" = "-dio(x - 10*y)*mu2*sgn([double, μ]).y - -μ"
+nonnegative = ["mu2"]
+
+[inclusion.inputs]
+push = { expr = "2*min(t, 2)", unit = "mm" }
+line = { times = [0, 0.1, 0.25], values = [0, 1, -1], after = "zero" }
+steps = { times = [0, 0.05, 0.1], values = [0.5, -0.5, 0], interpolation = "step", after = "repeat" }
+mu2 = 0.25
+
+[inclusion.relax]
+sgn = { stiffness = 100, beta = 0.1 }
+dio = { stiffness = 100, beta = 0.1, alpha = 0.05 }
+"#;
+
+fn sources() -> Vec<(&'static str, String)> {
+    let conveyor = std::fs::read_to_string(common::scenario_path("fig001-conveyor-equations.toml")).unwrap();
+    vec![
+        ("everything", EVERYTHING.to_string()),
+        ("conveyor", conveyor),
+        ("example1", EXAMPLE_1.to_string()),
+    ]
+}
+
+/// Rates at points along a run, by the tool: t, states, rates.
+fn points(text: &str) -> Vec<(f64, Vec<f64>, Vec<f64>)> {
+    let inclusion = inclusion(text);
+    let mut simulation = written(text, &["simulation.duration=0.3", "simulation.step=1 ms"]);
+    let n = inclusion.states().len();
+    (0..30)
+        .map(|_| {
+            simulation.advance(10).unwrap();
+            let (t, y) = (simulation.time(), simulation.state().values[..n].to_vec());
+            let inputs: Vec<f64> = inclusion
+                .description()
+                .inputs
+                .iter()
+                .map(|input| input.profile.value(t))
+                .collect();
+            let mut rates = vec![0.0; n];
+            inclusion.program().rates(t, &y, &inputs, &mut rates);
+            (t, y, rates)
+        })
+        .collect()
+}
+
+/// Compares the lines of numbers that a program printed with the rates of the tool. Its mathematical functions may
+/// differ in the last place, and K = 2e4 makes 1e-12 of 1e-16.
+fn compare(name: &str, output: &str, points: &[(f64, Vec<f64>, Vec<f64>)]) {
+    let lines: Vec<&str> = output.lines().collect();
+    assert_eq!(lines.len(), points.len(), "{name}: {output}");
+    for (line, (t, _, rates)) in lines.iter().zip(points) {
+        let printed: Vec<f64> = line.split_whitespace().map(|word| word.parse().unwrap()).collect();
+        assert_eq!(printed.len(), rates.len());
+        for (i, (a, b)) in printed.iter().zip(rates).enumerate() {
+            assert!(
+                (a - b).abs() <= 1e-12 * (1.0 + b.abs()),
+                "{name}, rate {i} at {t} s: {a:e} and {b:e}"
+            );
+        }
+    }
+}
+
+fn runs(command: &mut Command) -> Option<String> {
+    let output = match command.output() {
+        Ok(output) => output,
+        Err(error) => {
+            eprintln!("skipped: {:?} cannot be run: {error}", command.get_program());
+            return None;
+        }
+    };
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {errors}");
+    Some(String::from_utf8(output.stdout).unwrap())
+}
+
+fn write(path: &Path, text: &str) {
+    std::fs::write(path, text).unwrap();
+}
+
+#[test]
+fn emitted_c_compiles_without_warnings_and_agrees() {
+    let folder = folder("c");
+    for (name, text) in sources() {
+        let points = points(&text);
+        let calls: String = points
+            .iter()
+            .map(|(t, y, _)| {
+                let y: Vec<String> = y.iter().map(|value| format!("{value:?}")).collect();
+                format!("    show({t:?}, (double[N]){{{}}});\n", y.join(", "))
+            })
+            .collect();
+        let source = inclusion(&text).emit(Form::C);
+        let program = format!(
+            "{source}\n#include <stdio.h>\nstatic void show(double time, const double *state)\n{{\n    double out[N];\n    \
+             rhs(time, state, out);\n    for (int i = 0; i < N; i++)\n        printf(\"%.17g \", out[i]);\n    \
+             printf(\"\\n\");\n}}\nint main(void)\n{{\n{calls}    return STATES[0][0] == 0;\n}}\n"
+        );
+        let (file, binary) = (folder.join(format!("{name}.c")), folder.join(name));
+        write(&file, &program);
+        let mut compiler = Command::new("gcc");
+        compiler.args([
+            "-std=c99",
+            "-O1",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-pedantic",
+            "-Wno-unused-const-variable",
+            "-o",
+        ]);
+        if runs(compiler.args([&binary, &file]).arg("-lm")).is_none() {
+            return;
+        }
+        compare(name, &runs(&mut Command::new(&binary)).unwrap(), &points);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn emitted_python_agrees() {
+    let folder = folder("python");
+    for (name, text) in sources() {
+        let points = points(&text);
+        let inclusion = inclusion(&text);
+        let states: Vec<String> = points.iter().map(|(t, y, _)| format!("({t:?}, {y:?})")).collect();
+        let program = format!(
+            "{}\n\nfor t, y in [{}]:\n    print(*map(repr, rhs(t, y)))\nassert STATES == {:?} and INITIAL == {:?}\n",
+            inclusion.emit(Form::Python),
+            states.join(", "),
+            inclusion.states(),
+            inclusion.initial(),
+        );
+        let file = folder.join(format!("{name}.py"));
+        write(&file, &program);
+        let Some(output) = runs(Command::new("python3").arg("-I").arg(&file)) else {
+            return;
+        };
+        compare(name, &output, &points);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+#[test]
+fn emitted_rust_compiles_without_warnings_and_agrees() {
+    let folder = folder("rust");
+    let compiler = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
+    for (name, text) in sources() {
+        let points = points(&text);
+        let calls: Vec<String> = points.iter().map(|(t, y, _)| format!("({t:?}, {y:?})")).collect();
+        let source = inclusion(&text).emit(Form::Rust);
+        let program = format!(
+            "{source}\nfn main() {{\n    for (time, state) in [{}] {{\n        for rate in rhs(time, &state) {{\n            \
+             print!(\"{{rate:e}} \");\n        }}\n        println!();\n    }}\n    assert_eq!(STATES.len(), INITIAL.len());\n}}\n",
+            calls.join(", ")
+        );
+        let (file, binary) = (folder.join(format!("{name}.rs")), folder.join(name));
+        write(&file, &program);
+        let mut command = Command::new(&compiler);
+        command.args(["--edition", "2021", "-D", "warnings", "-A", "uncommon_codepoints", "-o"]);
+        if runs(command.args([&binary, &file])).is_none() {
+            return;
+        }
+        compare(name, &runs(&mut Command::new(&binary)).unwrap(), &points);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// The emitted programs stand beside the script that integrates them with SciPy; its numbers are the reference.
+#[test]
+fn scipy_integrates_the_emitted_program_to_the_same_end() {
+    let reference = include_str!("reference/inclusion_scipy.csv");
+    let mut rows = reference.lines().filter(|line| !line.starts_with('#'));
+    let names: Vec<&str> = rows.next().unwrap().split(',').collect();
+    let run = common::finish(
+        simulation(
+            "fig001-conveyor-equations.toml",
+            &["simulation.step=5e-6", "simulation.duration=1"],
+        ),
+        40_000,
+    );
+    for row in rows {
+        let values: Vec<f64> = row.split(',').map(|word| word.parse().unwrap()).collect();
+        for (name, value) in names.iter().zip(&values).skip(1) {
+            close(
+                &format!("{name} at {} s", values[0]),
+                run.at(name, values[0]),
+                *value,
+                5e-9,
+            );
+        }
+    }
+}
