@@ -270,6 +270,11 @@ impl Simulation {
                     "use {other}a larger relative_tolerance or a smaller min_step; check that the motion is possible"
                 ),
             },
+            Halt::Unsolved { time } => RunError::Stalled {
+                time,
+                what: "Newton's method did not solve the equations of the step".into(),
+                remedy: "use a smaller step, or newton = \"safeguarded\" in the friction".into(),
+            },
             Halt::TooManySteps { time } => RunError::Stalled {
                 time,
                 what: "an output interval takes more than ten million internal steps".into(),
