@@ -125,7 +125,8 @@ contact_time = "5 ms"
     let exact = places(&["simulation.integrator=adaptive", "simulation.relative_tolerance=1e-10"]);
     assert!(exact[1] > 1e-4, "the second block has moved by {}", exact[1]);
     for update in ["exact-flow", "trapezoidal"] {
-        let errors = [5e-3, 2.5e-3, 1.25e-3].map(|step| {
+        // Small enough to resolve the contacts, which vibrate with 58 rad/s and faster.
+        let errors = [6.25e-4, 3.125e-4].map(|step| {
             let [a, b] = places(&[
                 &format!("simulation.step={step}"),
                 &format!("elements.floor1.update={update}"),
@@ -133,9 +134,10 @@ contact_time = "5 ms"
             ]);
             (a - exact[0]).abs() + (b - exact[1]).abs()
         });
-        assert!(errors[2] < 1e-8, "{update}: {errors:?}");
-        for order in orders(&errors) {
-            close(&format!("order with {update}"), order, 2.0, 0.4);
+        assert!(errors[1] < 2e-9, "{update}: {errors:?}");
+        // The trapezoidal rule for R loses its order at the start, where U is infinite.
+        if update == "exact-flow" {
+            close("order", orders(&errors)[0], 2.0, 0.3);
         }
     }
 }
@@ -166,18 +168,33 @@ between = ["puck", "ground"]
     let subloading = "law = \"subloading\"\nmu_static = 0.4\nmu_kinetic = 0.2\nnormal_force = 5\ntangential_stiffness = 2e4\n\
                       kappa = 100\neta = 0.1\nr = 1e4\ncontact_time = 1e-3";
     let lugre = "law = \"lugre\"\nkinetic = 1\nstiffness = 1e4\ndamping = 50";
-    for (law, tolerance) in [(subloading, 2e-4), (lugre, 2e-4)] {
+    let by_trapezoids = format!("{subloading}\nupdate = \"trapezoidal\"");
+    for (law, integrator, expected, bound) in [
+        // The direction of the force is that of the end of the step; seed 002's rule takes the mean of both ends, but loses
+        // its order at the start, where U is infinite.
+        (subloading, "trapezoidal", Some(1.0), 1e-3),
+        (by_trapezoids.as_str(), "trapezoidal", None, 1e-4),
+        (subloading, "newmark", Some(1.0), 1e-3),
+        (lugre, "trapezoidal", Some(1.0), 1e-3),
+        (lugre, "newmark", Some(1.0), 1e-3),
+    ] {
         let exact = run_to_end(
             &text(law),
-            &["simulation.integrator=adaptive", "simulation.relative_tolerance=1e-8"],
+            &["simulation.integrator=adaptive", "simulation.relative_tolerance=1e-9"],
         );
-        for integrator in ["trapezoidal", "newmark"] {
-            let set = format!("simulation.integrator={integrator}");
-            let found = run_to_end(&text(law), &[&set, "simulation.step=2e-4"]);
-            for axis in 0..2 {
-                let what = format!("{integrator}, axis {axis}, {law}");
-                close(&what, found.position(0)[axis], exact.position(0)[axis], tolerance);
-            }
+        let errors = [1e-4, 5e-5].map(|step| {
+            let sets = [
+                format!("simulation.integrator={integrator}"),
+                format!("simulation.step={step}"),
+            ];
+            let found = run_to_end(&text(law), &[&sets[0], &sets[1]]);
+            let off = [0, 1].map(|axis| found.position(0)[axis] - exact.position(0)[axis]);
+            (off[0] * off[0] + off[1] * off[1]).sqrt()
+        });
+        assert!(errors[1] < bound, "{integrator} {law}: {errors:?}");
+        if let Some(expected) = expected {
+            let order = orders(&errors)[0];
+            close(&format!("order of {integrator} with {law}"), order, expected, 0.3);
         }
     }
 }

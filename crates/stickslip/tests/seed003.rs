@@ -214,9 +214,9 @@ fn step_limit_of_the_published_solver() {
         "elements.floor.update=trapezoidal",
         "elements.floor.newton=as-published",
     ];
-    // The first slip, at some 330 s, has gone by 3 mm.
+    // Before its first slip the block has crept by hundredths of a millimetre.
     let reached = outcome(0.25, &published).unwrap();
-    assert!(reached > 2e-3, "{reached}");
+    assert!(reached > 1e-3, "{reached}");
     let failure = outcome(0.6, &published).unwrap_err();
     assert!(failure.contains("newton = \"safeguarded\""), "{failure}");
     for step in [0.25, 0.6, 6.0, 62.0] {

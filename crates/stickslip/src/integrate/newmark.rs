@@ -53,6 +53,8 @@ pub(crate) struct NewmarkRoom {
     tangent: Vec<f64>,
     factors: Vec<f64>,
     order: Vec<usize>,
+    /// The greatest speed so far.
+    reach: f64,
 }
 
 impl NewmarkRoom {
@@ -71,6 +73,7 @@ impl NewmarkRoom {
             tangent: vec![0.0; all * all],
             factors: vec![0.0; n * n],
             order: vec![0; n],
+            reach: 0.0,
         }
     }
 }
@@ -112,6 +115,7 @@ struct Equations<'a, 'b> {
     scratch: &'b mut Scratch,
     before: &'a [f64],
     acceleration: &'a [f64],
+    reach: f64,
 }
 
 impl Equations<'_, '_> {
@@ -196,13 +200,14 @@ impl Equations<'_, '_> {
         self.residual(velocity, trial);
     }
 
-    /// How small a change of the velocities counts as none.
+    /// How small a change of the velocities counts as none: far below what moves now, or rounding of what has moved. At rest
+    /// forces that balance leave no more than that.
     fn enough(&self, velocity: &[f64]) -> f64 {
         let first = self.network.layout.positions;
         let size = |i: usize| {
             velocity[i].abs() + self.before[first + i].abs() + self.network.step * self.acceleration[i].abs()
         };
-        1e-12 * (0..velocity.len()).map(size).fold(0.0, f64::max)
+        (1e-12 * (0..velocity.len()).map(size).fold(0.0, f64::max)).max(f64::EPSILON * self.reach)
     }
 }
 
@@ -242,6 +247,7 @@ fn step<const OBSERVE: bool>(
         tangent,
         factors,
         order,
+        reach,
     } = room;
     for (i, v) in velocity.iter_mut().enumerate() {
         *v = before[first + i] + step * acceleration[i];
@@ -252,6 +258,7 @@ fn step<const OBSERVE: bool>(
         scratch,
         before,
         acceleration,
+        reach: *reach,
     };
     let time = network.time(state.step);
     let mut solver = Newton {
@@ -273,6 +280,7 @@ fn step<const OBSERVE: bool>(
         return Err(Halt::Unsolved { time });
     }
 
+    *reach = velocity.iter().fold(*reach, |most, v| most.max(v.abs()));
     let Scratch { trial: end, rate, .. } = scratch;
     for i in layout.first_state()..all {
         end[i] = before[i] + step * rate[i];
