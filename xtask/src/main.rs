@@ -2,6 +2,7 @@
 
 mod bench;
 mod guard;
+mod rewrite;
 mod test;
 
 use std::path::{Path, PathBuf};
@@ -10,18 +11,23 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <task>
 
 tasks
-  test                    formatting, lints, tests, documentation and licences: everything that must pass
+  test [--jit]            formatting, lints, tests, documentation and licences: everything that must pass;
+                          --jit adds the native code of inclusions, whose build takes minutes
   guard [--renew]         instructions per step of the hot loops against the kept counts (valgrind), or keep them anew
   bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1, w2, w3
+  bench rewrite [--jit] [--json]
+                          a rewritten inclusion beside the same equations by hand; --jit measures native code too
 ";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
-        ["test"] => test::run(),
+        ["test"] => test::run(false),
+        ["test", "--jit"] => test::run(true),
         // Only an optimised build may be timed or counted; the other checks do without one, which saves them minutes.
         ["bench" | "guard", ..] if cfg!(debug_assertions) => optimised(&words),
+        ["bench", "rewrite", rest @ ..] => rewrite::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         ["guard"] => guard::run(false),
         ["guard", "--renew"] => guard::run(true),
@@ -48,7 +54,9 @@ fn main() -> ExitCode {
 fn optimised(words: &[&str]) -> Result<(), String> {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let status = std::process::Command::new(cargo)
-        .args(["run", "--quiet", "--release", "--package", "xtask", "--"])
+        .args(["run", "--quiet", "--release", "--package", "xtask"])
+        .args(words.contains(&"--jit").then_some("--features=jit"))
+        .arg("--")
         .args(words)
         .current_dir(root())
         .status()

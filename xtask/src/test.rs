@@ -34,6 +34,13 @@ const CHECKS: &[Check] = &[
     },
 ];
 
+/// Off by default, as cranelift takes minutes to build: one job of a continuous integration should run `--jit`.
+const NATIVE: Check = Check {
+    name: "native code of inclusions",
+    arguments: &["test", "--package", "stickslip", "--features", "jit", "inclusion"],
+    environment: &[],
+};
+
 const LICENCES: Check = Check {
     name: "licences and sources of dependencies",
     arguments: &["deny", "check", "licenses", "bans", "sources"],
@@ -41,8 +48,11 @@ const LICENCES: Check = Check {
 };
 
 /// Runs every check and stops at the first that fails.
-pub fn run() -> Result<(), String> {
+pub fn run(with_jit: bool) -> Result<(), String> {
     CHECKS.iter().try_for_each(check)?;
+    if with_jit {
+        check(&NATIVE)?;
+    }
     let has_deny = cargo(&["deny", "--version"])
         .stdout(Stdio::null())
         .stderr(Stdio::null())

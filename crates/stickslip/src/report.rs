@@ -1,5 +1,6 @@
 //! The run report: what a run came to, as numbers and events.
 
+use crate::analysis::recovery::Rates;
 use crate::analysis::stick_slip::StickSlip;
 pub use crate::analysis::stick_slip::StickSlipReport;
 use crate::element::Mode;
@@ -284,7 +285,14 @@ impl Reporter {
             elements,
             // Equations say nothing of energy.
             energy: scenario.inclusion.is_none().then_some(energy),
-            stick_slip: self.analysis.and_then(|(_, analysis)| analysis.finish()),
+            stick_slip: self.analysis.and_then(|(_, analysis)| {
+                let rates = Rates::of(scenario);
+                Some(StickSlipReport {
+                    drive_rate: rates.map(|rates| rates.drive),
+                    recovery_rate: rates.map(|rates| rates.recovery),
+                    ..analysis.finish()?
+                })
+            }),
             solver: chosen.then_some(statistics),
             warnings,
         }

@@ -167,7 +167,7 @@ normal = { law = "kelvin-voigt", stiffness = 1e4, damping = 20 }
 fn networks_agree_with_scipy() {
     let table = include_str!("reference/scipy_chosen_steps.csv");
     for integrator in METHODS {
-        let tolerance = if integrator == "adaptive" { "1e-10" } else { "1e-8" };
+        let tolerance = if integrator == "adaptive" { "1e-10" } else { "2e-9" };
         let sets = [
             format!("simulation.integrator={integrator}"),
             format!("simulation.relative_tolerance={tolerance}"),
@@ -200,6 +200,37 @@ fn networks_agree_with_scipy() {
             seen += 1;
         }
         assert_eq!(seen, 18);
+    }
+}
+
+/// Seed 001, Fig. 5: a mass of 1 kg falls from 0.1 m on a relaxed contact; tight values of its height at 0.3 s for four
+/// alpha/beta (science notes).
+#[test]
+fn seed_001_figure_5_to_its_tight_values() {
+    for (integrator, tolerance, accepted) in [("adaptive", 1e-11, 1e-9), ("stiff", 1e-9, 1e-7)] {
+        for (ratio, height) in [
+            (1.0, 0.0983179070544),
+            (0.7, 0.0629032807127),
+            (0.5, 0.0336021044331),
+            (0.1, -0.000669937020324),
+        ] {
+            let text = format!(
+                "[simulation]\nduration = 0.3\nstep = 0.01\nintegrator = \"{integrator}\"\nrelative_tolerance = {tolerance:e}\n\
+                 gravity = [0, 0, -9.8]\n[bodies.ball]\nkind = \"mass\"\nmass = 1\naxis = [0, 0, 1]\nposition = 0.1\n\
+                 [elements.floor]\nkind = \"stop\"\nbetween = [\"ball\", \"ground\"]\nlower = 0\n\
+                 normal = {{ law = \"relaxed\", stiffness = 1e4, beta = 0.01, alpha = {} }}\n",
+                0.01 * ratio
+            );
+            let mut simulation = written(&text, &[]);
+            simulation.advance(30).unwrap();
+            let ball = simulation.body("ball").unwrap();
+            close(
+                &format!("{integrator} {ratio}"),
+                simulation.position(ball)[0],
+                height,
+                accepted,
+            );
+        }
     }
 }
 
@@ -334,21 +365,26 @@ fn thousands_of_transitions_do_not_stall() {
     }
 }
 
-/// Jumps that no comparison of t with a constant gives away.
+/// Jumps that no comparison of t with a constant gives away. A step across a jump may be wrong by a few times what its estimate
+/// says (stiff: weights of 0.35 in the step and 0.14 in the estimate, 2.6 times; adaptive is made as careful).
 #[test]
 fn unknown_jumps_of_a_force_are_crossed() {
-    for (integrator, accepted) in [("adaptive", 1e-6), ("stiff", 1e-5)] {
+    for integrator in METHODS {
         let text = format!(
             "[simulation]\nduration = 8\nstep = 0.5\nintegrator = \"{integrator}\"\n\
              [bodies.block]\nkind = \"mass\"\nmass = 2\nforce = \"sign(sin(pi*t))\"\n"
         );
         let mut simulation = written(&text, &[]);
         let block = simulation.body("block").unwrap();
-        // ±1/2 m/s² in turn: 1/4 m in the first second, 1/2 m after each pair of seconds.
+        // The velocity swings between 0 and 1/2 m/s, so its tolerance is 5e-7 m/s.
+        let each = 2.6 * 5e-7;
         for k in 1..=4 {
             simulation.advance(4).unwrap();
-            close(integrator, simulation.position(block)[0], 0.5 * f64::from(k), accepted);
-            close(integrator, simulation.velocity(block)[0], 0.0, accepted);
+            // ±1/2 m/s² in turn: 1/4 m in the first second, 1/2 m after each pair of seconds.
+            let jumps = f64::from(2 * k);
+            close(integrator, simulation.velocity(block)[0], 0.0, each * jumps);
+            let moved = each * 0.5 * jumps * (jumps + 1.0);
+            close(integrator, simulation.position(block)[0], 0.5 * f64::from(k), moved);
         }
         let statistics = simulation.statistics();
         assert!(statistics.steps + statistics.rejected < 1000, "{statistics:?}");
@@ -588,6 +624,20 @@ fn settings_that_cannot_work_are_said() {
         "{:?}",
         warnings[0]
     );
+}
+
+/// Where a little more than `min_step` is left to the end, the last step is stretched to it and kept whatever its error.
+#[test]
+fn a_stretched_last_step_of_the_least_length_is_kept() {
+    let sets = [
+        "simulation.min_step=0.1",
+        "simulation.duration=0.1005",
+        "simulation.step=5e-4",
+        "simulation.relative_tolerance=1e-12",
+        "bodies.ball.position=[0, 0, 0.051]",
+    ];
+    let report = outcome(&mut written(BALL, &sets)).report;
+    assert_eq!(report.solver.unwrap().forced, 1);
 }
 
 /// min_step keeps a step whatever its error; the report says how often.

@@ -116,6 +116,28 @@ fn fig_5_heights_and_positions() {
     }
 }
 
+/// Methods that choose their steps reach the tight values to their tolerance, whatever the interval of rows.
+#[test]
+fn fig_5_and_example_2_with_methods_that_choose_their_steps() {
+    for method in ["adaptive", "stiff"] {
+        let sets = [
+            format!("simulation.integrator={method}"),
+            "simulation.relative_tolerance=1e-9".to_string(),
+            "simulation.absolute_tolerance=1e-11".to_string(),
+            "simulation.step=0.01".to_string(),
+        ];
+        let sets: Vec<&str> = sets.iter().map(String::as_str).collect();
+        let mut ball = simulation("fig001-5.toml", &sets);
+        assert!(ball.built().warnings.is_empty(), "{:?}", ball.built().warnings);
+        reach(&mut ball, 0.3);
+        close(method, position(&ball, "ball")[0], 0.0336021044331, 1e-7);
+        let mut blocks = simulation("fig001-example2.toml", &sets);
+        reach(&mut blocks, 0.2);
+        close(method, position(&blocks, "first_y")[0], -0.127771826542, 1e-7);
+        close(method, position(&blocks, "second_x")[0], -0.00545335727829, 1e-7);
+    }
+}
+
 /// The error at 0.25 s is stated as 30·T² at most for α = β/2. It is one of speed after the rebound, which ends at
 /// 0.168 s, so at 0.3 s, where the position is known, it has grown by (0.3 − 0.168)/(0.25 − 0.168).
 #[test]

@@ -180,13 +180,14 @@ pub fn stick_slip(rig: &Rig<'_>) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// The steady curve of a friction at a speed.
+/// The steady curve of a friction at a speed; laws that are written with coefficients have one of their own.
 fn steady(curve: &CurveSpec, speed: f64) -> Option<f64> {
-    let (kinetic, still) = match curve.limit {
-        LimitSpec::Force { kinetic, static_ } => (kinetic, static_),
-        // The rig presses with 100 N.
-        LimitSpec::Coefficient { kinetic, static_ } => (100.0 * kinetic, 100.0 * static_),
-        LimitSpec::Table { .. } => return None,
+    let LimitSpec::Force {
+        kinetic,
+        static_: still,
+    } = curve.limit
+    else {
+        return None;
     };
     let fall = curve.stribeck_velocity.map_or(0.0, |scale| {
         (still - kinetic) * libm::exp(-libm::pow(speed / scale, curve.stribeck_exponent))

@@ -21,7 +21,7 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     ("critical_distance", "1e-4", "m"),
     ("reference_velocity", "1e-3", "m/s"),
     ("tangential_stiffness", "1e5", "N/m"),
-    ("kappa", "1e3", "1/m"),
+    ("kappa", "2e3", "1/m"),
     ("eta", "0.1", "1/s"),
     ("r", "1e5", "1/m"),
 ];

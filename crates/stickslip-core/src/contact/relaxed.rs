@@ -59,7 +59,27 @@ pub struct Impact {
     pub restitution: f64,
     /// Largest depth over (speed before)·√(M/K).
     pub depth: f64,
+    /// Depth at which the contact lets go, over (speed before)·√(M/K).
+    pub release: f64,
 }
+
+impl Impact {
+    /// Part of the rebound that a load costs, over γ = g/(v·√(K/M)) for the acceleration g and the speed v of touch-down.
+    ///
+    /// The load adds γ·∫e to the solution e of `impact`, and so γ·x₁ to the speed at the release depth x₁ (the force is 0
+    /// there, so that the shift of the release does not matter). From there the body still has to rise by x₁:
+    /// √((r − γ·x₁)² − 2·γ·x₁) = r·(1 − γ·x₁·(1/r + 1/r²)) to first order, for the restitution r.
+    pub fn loss_under_load(&self) -> f64 {
+        let r = self.restitution;
+        self.release * (1.0 + 1.0 / r) / r
+    }
+}
+
+/// Smallest α√(K/M) that `impact` distinguishes: its cost grows with 1/α, while the restitution changes by less than 1e-4
+/// from there to 0.
+const SMALLEST: f64 = 1e-4;
+/// Smallest α√(K/M) that `alpha_for` tries; a simulation needs steps below α.
+const SMALLEST_CHOSEN: f64 = 0.01;
 
 /// The impact of a mass M without other load, from a = α·√(K/M) and b = β·√(K/M); both must be positive.
 ///
@@ -70,6 +90,7 @@ pub struct Impact {
 /// until the force e + b·e′ returns to 0; the restitution is −x′ there. The solution is summed as its power series, which
 /// converges everywhere and, unlike the sum over the roots of the cubic, does not lose digits where roots meet.
 pub fn impact(a: f64, b: f64) -> Impact {
+    let a = a.max(SMALLEST);
     let force = |y: [f64; 3]| y[0] + b * y[1];
     let speed = |y: [f64; 3]| y[1] + a * y[2];
     // The roots of the cubic are smaller than this, so that few terms of the series are needed in a step.
@@ -78,7 +99,7 @@ pub fn impact(a: f64, b: f64) -> Impact {
     let mut now = [0.0, 0.0, 1.0 / a];
     let mut depth = 0.0;
     // An impact with a ≤ b lasts at most π; the bound ends the loop where a is larger by orders of magnitude.
-    let most = 100.0 * fastest;
+    let most = f64::min(100.0 * fastest, 1e5);
     let mut done = 0.0;
     while done < most {
         let next = series(a, b, now, step);
@@ -96,6 +117,7 @@ pub fn impact(a: f64, b: f64) -> Impact {
     Impact {
         restitution: -speed(now),
         depth,
+        release: now[0] + a * now[1],
     }
 }
 
@@ -132,10 +154,15 @@ fn root(end: f64, function: impl Fn(f64) -> f64) -> f64 {
 }
 
 /// The α√(K/M) that gives a restitution at a chosen b = β√(K/M), by bisection: the restitution grows with α from the
-/// value at `least` to 1 at α = β. `None` where it lies outside.
+/// value at `least` (0.01 or more) to 1 at α = β. `None` where it lies outside: a b below 0.01 leaves nothing to choose,
+/// since every α then gives a restitution of exp(−π·b/2) > 0.98 or more.
 pub fn alpha_for(restitution: f64, b: f64, least: f64) -> Option<f64> {
     if restitution == 1.0 {
         return Some(b);
+    }
+    let least = least.max(SMALLEST_CHOSEN);
+    if least >= b {
+        return None;
     }
     if !(impact(least, b).restitution..1.0).contains(&restitution) {
         return None;

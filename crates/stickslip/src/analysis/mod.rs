@@ -1,3 +1,4 @@
 //! What is found out about a signal while it passes by: nothing here keeps a run in memory.
 
+pub mod recovery;
 pub mod stick_slip;

@@ -27,6 +27,11 @@ pub struct StickSlipReport {
     /// Part of the time in which the signal rises: near 1 where a long stick ends in a short slip (the creep region
     /// of seed 003), one half where the motion is an oscillation (its inertial region).
     pub rise_share: Option<f64>,
+    /// How fast the pull of the driving spring grows, N/s, where the friction has a rate of recovery.
+    pub drive_rate: Option<f64>,
+    /// How fast the holding limit recovers at rest, N/s; criterion (37) of seed 003 calls the sliding stable if the pull
+    /// grows faster.
+    pub recovery_rate: Option<f64>,
 }
 
 /// Samples kept until the levels of the cycle are known. With more of them than this the levels are those of the
@@ -129,6 +134,8 @@ impl StickSlip {
             transient_end: self.cycles.transient_end(),
             rise_share: (self.cycles.rises > 1 && moved > 0.0).then(|| self.rising / moved),
             signal: self.spec.signal,
+            drive_rate: None,
+            recovery_rate: None,
         })
     }
 }

@@ -81,7 +81,8 @@ impl PlacedOwn {
         matrix
     }
 
-    /// v̇ = M⁻¹·(load + h), into the rate of the state.
+    /// v̇ = M⁻¹·(load + h), into the rate of the state. Not inlined: networks without such bodies must not pay for it.
+    #[inline(never)]
     pub(crate) fn accelerate(&self, state: &[f64], load: &[f64], rate: &mut [f64]) {
         let (q, v) = self.motion(state);
         let mut force = [0.0; MOST_COORDINATES];

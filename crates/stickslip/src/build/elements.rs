@@ -1,7 +1,7 @@
 //! Elements: each goes into the group of its kind.
 
 use super::laws::{Felt, LawKind, Rubbing};
-use super::normal::{NormalKind, Pressed};
+use super::normal::{Landing, NormalKind, Pressed};
 use super::{Builder, Place};
 use crate::body::Frame;
 use crate::element::Elements;
@@ -555,8 +555,17 @@ impl Builder<'_> {
         let normal_path = format!("{path}.normal");
         let gravity = [pair.first.v, pair.second.v].map(|v| self.gravity_of(v));
         let falling = pair.ratio[0] * gravity[0] - pair.ratio[1] * gravity[1];
+        let [position] = pair.position::<1>(&self.initial);
+        let [velocity] = pair.velocity::<1>(&self.initial);
+        let ends = [
+            spec.lower
+                .and_then(|lower| Landing::expected(position - lower, -velocity, -falling)),
+            spec.upper
+                .and_then(|upper| Landing::expected(upper - position, velocity, falling)),
+        ];
         let pressed = Pressed {
             felt,
+            landing: ends.into_iter().flatten().max_by(|a, b| a.load.total_cmp(&b.load)),
             mass: felt.mass,
             weight: felt.mass.map(|mass| mass * falling.abs()),
             how: "felt along the motion",
@@ -566,7 +575,6 @@ impl Builder<'_> {
         };
         let lower = spec.lower.unwrap_or(f64::NEG_INFINITY);
         let upper = spec.upper.unwrap_or(f64::INFINITY);
-        let [position] = pair.position::<1>(&self.initial);
         if position < lower || position > upper {
             let message = format!("the motion starts at {position}, outside the stop");
             self.warn(path, message, "it will be pushed inside in the first steps");
@@ -729,6 +737,7 @@ impl Builder<'_> {
         let Some(touch) = nearest else {
             return Pressed {
                 felt,
+                landing: None,
                 mass: None,
                 weight: None,
                 how: "",
@@ -747,8 +756,17 @@ impl Builder<'_> {
         let inverse = share * (first + second);
         let whole = !matches!(geometry.first, Attachment::Link { .. });
         let falling = self.world_gravity.dot(&touch.normal).abs();
+        let velocity = [(geometry.first, &frames[0]), (geometry.second, &frames[1])].map(|(body, frame)| match body {
+            Attachment::Point { .. } => Vector3::from(body.velocity(&self.initial)),
+            _ => frame.point_velocity(&touch.point),
+        });
+        let approach = -touch.normal.dot(&(velocity[0] - velocity[1]));
+        // Gravity moves what is free to move.
+        let free = [first, second].map(|inverse| f64::from(u8::from(inverse > 0.0)));
+        let toward = -self.world_gravity.dot(&touch.normal) * (free[0] - free[1]);
         Pressed {
             felt,
+            landing: Landing::expected(touch.gap, approach, toward),
             mass: (inverse > 0.0).then(|| 1.0 / inverse),
             weight: (second == 0.0 && first > 0.0 && whole).then(|| falling / (share * first)),
             how: if corners {

@@ -39,6 +39,8 @@ impl Builder<'_> {
         self.initial = vec![0.0; self.layout.len()];
         self.initial[first..first + states].copy_from_slice(inclusion.initial());
         self.groups.inclusion = Some(InclusionGroup {
+            #[cfg(feature = "jit")]
+            native: crate::inclusion::native::Native::compile(inclusion.program(), &signals),
             program: inclusion.program().clone(),
             first,
             signals,

@@ -28,9 +28,44 @@ pub(super) struct Pressed {
     pub mass: Option<f64>,
     /// Force at rest, where it follows from gravity.
     pub weight: Option<f64>,
-    /// How the two were found.
+    /// The first impact, where it follows from the start.
+    pub landing: Option<Landing>,
+    /// How mass and weight were found.
     pub how: &'static str,
 }
+
+/// The first impact as far as the start tells.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Landing {
+    /// Speed of touch-down.
+    pub speed: f64,
+    /// Acceleration by gravity along the normal.
+    pub load: f64,
+}
+
+impl Landing {
+    /// From gap, speed and acceleration toward the surface: v² = v₀² + 2·g·gap. `None` where it does not get there, or
+    /// as slowly as a body that is put down.
+    pub(super) fn expected(gap: f64, approach: f64, toward: f64) -> Option<Self> {
+        let square = approach * approach + 2.0 * toward * gap.max(0.0);
+        let speed = square.max(0.0).sqrt();
+        let arrives = toward > 0.0 || approach > 0.0;
+        (arrives && speed > PUT_DOWN).then(|| Self {
+            speed,
+            load: toward.abs(),
+        })
+    }
+}
+
+/// Speed below which a touch-down is no impact, m/s or rad/s.
+const PUT_DOWN: f64 = 0.01;
+
+/// Part of the rebound that gravity may cost during the impact: half of the 2 % within which a restitution is met. The
+/// other half is that of the method.
+const LOSS: f64 = 0.01;
+
+/// Largest g/(v√(K/m)) of a stiffness chosen without a step: an impact then enters by about 1 % of the height of its fall.
+const LARGEST_LOAD: f64 = 0.005;
 
 /// β·√(K/M) of a contact with a wanted restitution, with the smallest α·√(K/M) for which it is used. The restitution of
 /// eq 15 falls with α, and the larger β is the lower it gets, but small α need small steps: each pair serves the
@@ -196,7 +231,9 @@ impl Builder<'_> {
                             ((a * unit_time).min(beta), reason)
                         }
                         None => {
-                            self.unreachable(path, restitution, impact(1e-3 * b, b).restitution);
+                            // The bounds of `alpha_for`.
+                            let least = f64::min(b, f64::max(1e-3 * b, 0.01));
+                            self.unreachable(path, restitution, impact(least, b).restitution);
                             return None;
                         }
                     },
@@ -207,6 +244,11 @@ impl Builder<'_> {
             (None, None, _) => return None,
         };
         self.warn_of_unresolved_impact(path, unit_time, alpha, wanted.is_some());
+        if given(parameters, "restitution")
+            && let Some(landing) = pressed.landing
+        {
+            self.warn_of_weight(path, parameters, landing, mass, Relaxed { stiffness, beta, alpha });
+        }
         Some(NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }))
     }
 
@@ -274,9 +316,9 @@ impl Builder<'_> {
             "the law \"relaxed\" cannot have a restitution of {restitution} here: it pushes until it has let go"
         );
         // Rounded up, so that the value shown can be written.
-        let least = (least * 1000.0).ceil() / 1000.0;
+        let least = f64::min(1.0, (least * 1000.0).ceil() / 1000.0);
         self.error(&format!("{path}.restitution"), message).help = Some(format!(
-            "use {least} or more, or the law \"rigid\" with integrator = \"implicit-euler\" for 0"
+            "use {least} or more, a larger beta where it is given, or the law \"rigid\" with integrator = \"implicit-euler\" for 0"
         ));
     }
 
@@ -316,6 +358,28 @@ impl Builder<'_> {
             let reason = format!("the weight of {weight:.4} at rest enters by {depth}");
             return Some(self.choose(key, weight / depth, unit, reason));
         }
+        if self.method.chooses_steps() {
+            // `step` is the interval of the output: it says nothing about the impact.
+            let slope = scaled.map_or(0.0, |[a, b]| impact(a, b).loss_under_load());
+            let allowed = if slope > 0.0 {
+                f64::min(LARGEST_LOAD, LOSS / slope)
+            } else {
+                LARGEST_LOAD
+            };
+            let known = pressed.landing.filter(|landing| landing.load > 0.0);
+            let Landing { speed, load } = known.unwrap_or(Landing { speed: 1.0, load: 9.81 });
+            let rate = load / (speed * allowed);
+            let from = if known.is_some() {
+                "the touch-down expected from the start"
+            } else {
+                "assumed, since no fall follows from the start"
+            };
+            let reason = format!(
+                "m*(g/({allowed:.2e}*v))^2 with {whose}, g = {load:.4}, v = {speed:.4} ({from}): the weight then costs 1 % of \
+                 the rebound or less"
+            );
+            return Some(self.choose(key, mass * rate * rate, unit, reason));
+        }
         // The kinks at touch-down and release cost the method of fourth order (angle per step)² of the rebound, and
         // explicit Euler 1.7 times the angle.
         let finest = if self.method == Method::Euler { 0.01 } else { 0.2 };
@@ -325,8 +389,52 @@ impl Builder<'_> {
         Some(self.choose(key, mass * rate * rate, unit, reason))
     }
 
+    /// Warns where the weight during the impact costs so much of the rebound that the restitution is not met.
+    fn warn_of_weight(
+        &mut self,
+        path: &str,
+        parameters: &[ParameterSpec],
+        landing: Landing,
+        mass: f64,
+        law: Relaxed<f64>,
+    ) {
+        let rate = (law.stiffness / mass).sqrt();
+        let slope = impact(law.alpha * rate, law.beta * rate).loss_under_load();
+        let loss = slope * landing.load / (landing.speed * rate);
+        if loss <= LOSS * (1.0 + 1e-6) {
+            return;
+        }
+        let message = format!(
+            "the contact is too soft for this restitution: at the touch-down with {:.3e} expected here, the weight during the \
+             impact takes {} of the rebound",
+            landing.speed,
+            if loss < 0.5 {
+                format!("about {:.1} %", 100.0 * loss)
+            } else {
+                "most".to_string()
+            }
+        );
+        let factor = LOSS / loss;
+        let stiffness = law.stiffness / (factor * factor);
+        let own = given(parameters, "stiffness") || given(parameters, "penetration");
+        let help = if self.method.chooses_steps() {
+            format!("use a stiffness of {stiffness:.2e} or more, or leave stiffness and beta out")
+        } else if own {
+            let finest = if self.method == Method::Euler { 0.02 } else { 0.4 };
+            let step = factor * f64::min(law.alpha, finest / rate);
+            format!("use a stiffness of {stiffness:.2e} or more, with a step below {step:.2e} s")
+        } else {
+            let step = factor * self.step;
+            format!("use a step of {step:.2e} s or less, or integrator = \"adaptive\"")
+        };
+        self.warn(path, message, help);
+    }
+
     /// Warns of a contact whose impacts the step does not resolve.
     fn warn_of_unresolved_impact(&mut self, path: &str, unit_time: f64, alpha: f64, restitution: bool) {
+        if self.method.chooses_steps() {
+            return;
+        }
         let step = self.step;
         let euler = self.method == Method::Euler;
         let limit = f64::min(if euler { 2.0 } else { 2.78 } * alpha, 2.3 * unit_time);

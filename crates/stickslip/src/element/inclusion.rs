@@ -13,21 +13,19 @@ pub struct InclusionGroup {
     pub first: usize,
     /// The signal of each input, and that of the time if the equations use it.
     pub signals: Vec<usize>,
-}
-
-impl InclusionGroup {
-    /// Derivatives of the rates by the states at a state of the network, row by row, from dual numbers.
-    pub fn jacobian(&self, state: &[f64], signals: &[f64], jacobian: &mut [f64]) {
-        let states = &state[self.first..self.first + self.program.states()];
-        self.program
-            .jacobian_with(states, |i| signals[self.signals[i]], jacobian);
-    }
+    /// The same as native code, where there is any for this machine.
+    #[cfg(feature = "jit")]
+    pub native: Option<crate::inclusion::native::Native>,
 }
 
 impl Elements for InclusionGroup {
     fn respond(&self, stage: &mut Stage<'_>) {
         let range = self.first..self.first + self.program.states();
         let (states, rates) = (&stage.state[range.clone()], &mut stage.rate[range]);
+        #[cfg(feature = "jit")]
+        if let Some(native) = &self.native {
+            return native.rates(states, stage.signals, rates);
+        }
         self.program.evaluate(states, |i| stage.signals[self.signals[i]], rates);
     }
 
@@ -36,9 +34,10 @@ impl Elements for InclusionGroup {
     }
 
     fn tangent(&self, tangent: &mut Tangent<'_>) -> bool {
-        // An inclusion is alone in its network: its states are the whole state.
-        let (state, signals, matrix) = tangent.whole();
-        self.jacobian(state, signals, matrix);
+        let states = &tangent.state[self.first..self.first + self.program.states()];
+        let signals = tangent.signals;
+        let add = |row: usize, column: usize, value: f64| tangent.add(self.first + row, self.first + column, value);
+        self.program.derivatives(states, |i| signals[self.signals[i]], add);
         true
     }
 

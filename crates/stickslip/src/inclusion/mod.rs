@@ -26,6 +26,8 @@
 
 pub mod emit;
 mod graph;
+#[cfg(feature = "jit")]
+pub mod native;
 pub mod program;
 mod rewrite;
 mod signs;

@@ -278,20 +278,28 @@ impl Program {
 
     /// The derivatives of the rates by the states, row by row: `jacobian[i*n + j]` is that of rate i by state j.
     pub fn jacobian(&self, t: f64, states: &[f64], inputs: &[f64], jacobian: &mut [f64]) {
-        self.jacobian_with(states, |i| inputs.get(i).copied().unwrap_or(t), jacobian);
+        let n = self.states;
+        let put = |row: usize, column: usize, value: f64| jacobian[row * n + column] = value;
+        self.derivatives(states, |i| inputs.get(i).copied().unwrap_or(t), put);
     }
 
-    pub(crate) fn jacobian_with(&self, states: &[f64], input: impl Fn(usize) -> f64, jacobian: &mut [f64]) {
+    /// Hands over the derivative of each rate by each state: row, column, value.
+    pub(crate) fn derivatives(&self, states: &[f64], input: impl Fn(usize) -> f64, put: impl FnMut(usize, usize, f64)) {
         match self.registers {
-            0..=64 => self.jacobian_in::<64>(states, input, jacobian),
-            65..=256 => self.jacobian_in::<256>(states, input, jacobian),
-            _ => self.jacobian_in::<MOST>(states, input, jacobian),
+            0..=64 => self.derivatives_in::<64>(states, input, put),
+            65..=256 => self.derivatives_in::<256>(states, input, put),
+            _ => self.derivatives_in::<MOST>(states, input, put),
         }
     }
 
-    /// The derivatives by a few states at a time, written where they belong as the rates come.
+    /// By a few states at a time.
     #[inline(never)]
-    fn jacobian_in<const SIZE: usize>(&self, states: &[f64], input: impl Fn(usize) -> f64, jacobian: &mut [f64]) {
+    fn derivatives_in<const SIZE: usize>(
+        &self,
+        states: &[f64],
+        input: impl Fn(usize) -> f64,
+        mut put: impl FnMut(usize, usize, f64),
+    ) {
         let n = self.states;
         for first in (0..n).step_by(SEEDS) {
             let state = |i: usize| match i.checked_sub(first) {
@@ -299,14 +307,12 @@ impl Program {
                 None => Dual::constant(states[i]),
             };
             let seeds = SEEDS.min(n - first);
-            self.run::<_, SIZE>(
-                state,
-                |i| Dual::constant(input(i)),
-                |row, rate: Dual<f64, SEEDS>| {
-                    let at = row * n + first;
-                    jacobian[at..at + seeds].copy_from_slice(&rate.grad[..seeds]);
-                },
-            );
+            let rate = |row: usize, rate: Dual<f64, SEEDS>| {
+                for (seed, &value) in rate.grad[..seeds].iter().enumerate() {
+                    put(row, first + seed, value);
+                }
+            };
+            self.run::<_, SIZE>(state, |i| Dual::constant(input(i)), rate);
         }
     }
 

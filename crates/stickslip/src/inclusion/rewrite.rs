@@ -2,7 +2,7 @@
 
 use super::graph::{Graph, Id, Op, Vector};
 use super::program::Program;
-use super::signs::{Interval, Known, bounds};
+use super::signs::{Interval, Known, bounds, factors, product_is_not_negative};
 use super::tree::{Kind, Name, Tree};
 use super::{Contact, Description, Finding, Friction, Inclusion, Place, Relaxation};
 use crate::profile::parser::{Binary, Unary, is_name, is_word};
@@ -37,8 +37,12 @@ pub(super) fn rewrite(description: Description) -> Result<Inclusion, Vec<Finding
     for (i, text) in description.nonnegative.iter().enumerate() {
         findings.extend(contradiction(&description, i, text));
     }
+    let mut products: Vec<Vec<Id>> = asserted.iter().map(|&id| factors(&graph, id)).collect();
+    // Longer products first, then a fixed order.
+    products.sort_by(|a, b| b.len().cmp(&a.len()).then(a.cmp(b)));
     let mut rewriter = Rewriter {
         description: &description,
+        asserted: products,
         graph,
         bounds,
         contacts: Vec::new(),
@@ -343,6 +347,8 @@ struct Rewriter<'a> {
     graph: Graph,
     /// Bounds of the nodes as written.
     bounds: Vec<Interval>,
+    /// Factors of the terms that are said to be never negative, sorted.
+    asserted: Vec<Vec<Id>>,
     contacts: Vec<Contact>,
     frictions: Vec<Friction>,
     contact_of: HashMap<Id, usize>,
@@ -600,7 +606,12 @@ impl Rewriter<'_> {
         let whole = chi.iter().fold(Interval::new(1.0, 1.0), |product, &factor| {
             product.times(bounds(factor))
         });
-        if whole.is_not_negative() {
+        let mut all: Vec<Id> = chi
+            .iter()
+            .flat_map(|&factor| factors(&self.graph, equation.ids[factor]))
+            .collect();
+        all.sort();
+        if whole.is_not_negative() || product_is_not_negative(all, &self.bounds, &self.asserted) {
             return;
         }
         let text = &self.description.equations[equation.number].1;

@@ -90,6 +90,54 @@ pub(crate) struct Known<'a> {
     pub asserted: &'a HashSet<Id>,
 }
 
+/// The factors of a term, sorted; brackets do not matter.
+pub(crate) fn factors(graph: &Graph, term: Id) -> Vec<Id> {
+    let (mut left, mut factors) = (vec![term], Vec::new());
+    while let Some(id) = left.pop() {
+        match graph.op(id) {
+            Op::Binary(Binary::Multiply, a, b) => left.extend([a, b]),
+            _ => factors.push(id),
+        }
+    }
+    factors.sort();
+    factors
+}
+
+/// Whether a product of sorted factors is never negative: products among `asserted` are not, nor are squares.
+pub(crate) fn product_is_not_negative(mut factors: Vec<Id>, all: &[Interval], asserted: &[Vec<Id>]) -> bool {
+    let bounds = |factors: &[Id]| {
+        let equal = factors.chunk_by(|a, b| a == b);
+        equal.fold(Interval::new(1.0, 1.0), |product, equal| {
+            let x = all[equal[0].index()];
+            let square = x.magnitude().times(x.magnitude());
+            let squares = (0..equal.len() / 2).fold(product, |product, _| product.times(square));
+            if equal.len() % 2 == 0 {
+                squares
+            } else {
+                squares.times(x)
+            }
+        })
+    };
+    if bounds(&factors).is_not_negative() {
+        return true;
+    }
+    for known in asserted {
+        while let Some(rest) = without(&factors, known) {
+            factors = rest;
+        }
+    }
+    bounds(&factors).is_not_negative()
+}
+
+/// Sorted factors with some of them taken out, if all of these are there.
+fn without(factors: &[Id], taken: &[Id]) -> Option<Vec<Id>> {
+    let mut rest = factors.to_vec();
+    for id in taken {
+        rest.remove(rest.binary_search(id).ok()?);
+    }
+    Some(rest)
+}
+
 /// The bounds of every node.
 pub(crate) fn bounds(graph: &Graph, known: &Known<'_>) -> Vec<Interval> {
     let mut all: Vec<Interval> = Vec::with_capacity(graph.len());

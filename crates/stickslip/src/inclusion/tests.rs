@@ -455,6 +455,15 @@ fn assertions_are_believed_unless_they_are_known_to_be_wrong() {
     assert!(with("p*sgn(v)", &["p"]).is_ok());
     assert!(with("F*p*sgn(v)", &["p"]).is_ok());
     assert!(with("(F + v)*sgn(v)", &["F+v"]).is_ok());
+    // Products, in any order and in brackets; squares.
+    assert!(with("p*v*sgn(v)", &["p*v"]).is_ok());
+    assert!(with("-F*v*2*p*sgn(v)", &["p*v"]).is_ok());
+    assert!(with("F*(v*p)*sgn(v)", &["p*v"]).is_ok());
+    assert!(with("v*v*sgn(v)", &[]).is_ok());
+    assert!(with("v*F*v*sgn(v)", &[]).is_ok());
+    assert!(with("p*v*v*sgn(v)", &["p*v"]).is_err());
+    assert!(with("v*v*v*sgn(v)", &[]).is_err());
+    assert!(with("p*sgn(v)", &["p*v"]).is_err());
     assert!(with("(p - v)*sgn(v)", &["p", "v"]).is_err());
     let findings = with("F*sgn(v)", &["G"]).unwrap_err();
     assert_eq!(findings[0].place, Place::Nonnegative(0));
@@ -680,6 +689,27 @@ fn survives(text: &str) {
                 if let (Place::Equation(1), Some(span)) = (finding.place, finding.span) {
                     assert!(text.get(span).is_some(), "{text}");
                 }
+            }
+        }
+    }
+}
+
+#[cfg(feature = "jit")]
+proptest! {
+    #[test]
+    fn native_code_has_the_bits_of_the_program(y in state_of_conveyor(), t in 0.0f64..2.0) {
+        use super::native::Native;
+        for description in [conveyor(), functions()] {
+            let inclusion = rewritten(description);
+            let (n, inputs) = (inclusion.states().len(), inclusion.description().inputs.len());
+            // Inputs from the end of the signals, the time first.
+            let signals: Vec<usize> = (0..=inputs).rev().collect();
+            let native = Native::compile(inclusion.program(), &signals).unwrap();
+            let (mut expected, mut rates) = (vec![0.0; n], vec![1.0; n]);
+            inclusion.program().rates(t, &y[..n], &vec![0.25; inputs], &mut expected);
+            native.rates(&y[..n], &[vec![t], vec![0.25; inputs]].concat(), &mut rates);
+            for i in 0..n {
+                prop_assert_eq!(expected[i].to_bits(), rates[i].to_bits(), "rate {}", i);
             }
         }
     }

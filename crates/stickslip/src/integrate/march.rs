@@ -407,7 +407,8 @@ fn choose<const OBSERVE: bool>(
         } else {
             adaptive::attempt::<OBSERVE>(&mut bench, control, march, stages, next, driven, &interval)
         };
-        let shortest = interval.length <= floor * (1.0 + 1e-9);
+        // Asked by what was wanted, not by what was tried: a step of the least length is stretched where little more is left.
+        let shortest = march.next <= floor || interval.length <= floor * (1.0 + 1e-9);
         tries += 1;
         let factor = match outcome {
             Ok((error, _)) if error <= accepted => break (interval, error / accepted),

@@ -1,7 +1,7 @@
 //! The profiles of a network, sampled on the time grid. A profile that is constant over many steps is evaluated once, one
 //! that changes all the time for many grid points ahead at once.
 
-use crate::profile::{BLOCK, Profile, TimeGrid};
+use crate::profile::{BLOCK, Interpolation, Profile, Table, TimeGrid};
 
 /// Profiles and the half-step grid they are sampled on: index 2k is t_k, 2k + 1 the middle of the step after it.
 #[derive(Clone, Debug)]
@@ -180,6 +180,9 @@ impl Signals {
     fn difference(&self, signal: usize, index: u64) -> f64 {
         let profile = &self.profiles[signal];
         let (t, h) = (self.grid.time(index), self.grid.step() / 8.0);
+        if let Some(table) = lines(profile) {
+            return table.slope(t);
+        }
         if index == 0 {
             return forward_slope(profile, h);
         }
@@ -195,6 +198,11 @@ impl Signals {
         let ahead = &mut values.restless[i];
         let profile = &self.profiles[ahead.signal];
         let h = self.grid.step() / 8.0;
+        ahead.slopes_first = values.first;
+        if let Some(table) = lines(profile) {
+            ahead.slopes = times.map(|t| table.slope(t));
+            return;
+        }
         let at = |offset: f64| {
             let mut values = [0.0; BLOCK];
             profile.values(&times.map(|t| t + offset), &mut values);
@@ -209,7 +217,14 @@ impl Signals {
         if values.first == 0 {
             ahead.slopes[0] = forward_slope(profile, h);
         }
-        ahead.slopes_first = values.first;
+    }
+}
+
+/// The table of a profile that is made of lines: their slopes are known, and differences across a point would mix two.
+fn lines(profile: &Profile) -> Option<&Table> {
+    match profile {
+        Profile::Table(table) if table.interpolation() == Interpolation::Linear => Some(table),
+        _ => None,
     }
 }
 
@@ -256,6 +271,7 @@ impl SignalValues {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::profile::After;
     use crate::quantity::Dimension;
 
     fn signals() -> Signals {
@@ -314,6 +330,32 @@ mod tests {
         assert_eq!(signals.next_break(0.0, &values), 0.1);
         signals.sample_at(0.0, &mut values);
         assert_eq!(values.get()[1], 7.0);
+    }
+
+    #[test]
+    fn the_slope_of_a_table_is_that_of_the_line_that_begins() {
+        let table = Table::new(
+            vec![0.0, 0.01, 0.02],
+            vec![0.0, 0.03, 0.01],
+            Interpolation::Linear,
+            After::Hold,
+        )
+        .unwrap();
+        let signals = Signals::new(vec![table.into()], TimeGrid::new(1.0, 1e-3).unwrap().0);
+        let mut values = signals.values();
+        for index in 0..60 {
+            signals.sample(index, &mut values);
+            let expected = if index < 10 {
+                3.0
+            } else if index < 20 {
+                -2.0
+            } else {
+                0.0
+            };
+            for slope in [signals.slope(0, index, &mut values), signals.difference(0, index)] {
+                assert!((slope - expected).abs() < 1e-12, "{index}: {slope}");
+            }
+        }
     }
 
     #[test]

@@ -38,11 +38,6 @@ impl<'a> Tangent<'a> {
         }
     }
 
-    /// State, signals and the whole matrix, for a group whose states are all there is.
-    pub fn whole(&mut self) -> (&[f64], &[f64], &mut [f64]) {
-        (self.state, self.signals, self.matrix)
-    }
-
     /// Adds the derivative of axis `axis` of a force between two coordinates with respect to the number at `column`.
     #[inline]
     pub fn add_force(&mut self, pair: &Pair, axis: usize, column: usize, value: f64) {

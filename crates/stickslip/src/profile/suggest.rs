@@ -1,37 +1,55 @@
 //! The nearest valid word, for error messages.
 
-/// The candidate most like `word`, or `None` when nothing is near enough to be a plausible slip of the keyboard.
+/// The candidate nearest to `word` in spelling, or that it abbreviates, if any is near enough to be meant.
 ///
 /// A wrong case counts half of a wrong letter, so that `kn` suggests `kN` rather than `km`.
 pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word: Vec<char> = word.chars().take(64).collect();
-    let allowed = 2 * word.len().div_ceil(2).min(3);
+    const SHORTEST: usize = 3;
+    let letters: Vec<char> = word.chars().take(64).collect();
+    let lower = word.to_lowercase();
     candidates
         .into_iter()
-        .map(|candidate| (distance(&word, candidate), candidate))
-        .filter(|&(distance, _)| distance <= allowed)
+        .filter_map(|candidate| {
+            let other: Vec<char> = candidate.chars().take(64).collect();
+            let distance = distance(&letters, &other);
+            // A third of the letters may be wrong, one in words of three letters and more, in shorter ones only a case.
+            let longest = letters.len().max(other.len());
+            let allowed = if longest < SHORTEST {
+                1
+            } else {
+                2 * (longest / 3).max(1)
+            };
+            let begins = candidate.to_lowercase().starts_with(&lower);
+            let near = distance <= allowed || (begins && (letters.len() >= SHORTEST || letters.len() == other.len()));
+            near.then_some((distance, candidate))
+        })
         .min_by_key(|&(distance, _)| distance)
         .map(|(_, candidate)| candidate)
 }
 
-/// Twice the edit distance (insert, delete, replace), with a change of case at half price.
-fn distance(word: &[char], candidate: &str) -> usize {
-    let mut row: Vec<usize> = (0..=word.len()).map(|i| 2 * i).collect();
-    for c in candidate.chars() {
-        let mut diagonal = row[0];
-        row[0] += 2;
-        for (i, &w) in word.iter().enumerate() {
-            let replace = match () {
-                _ if w == c => 0,
-                _ if w.to_lowercase().eq(c.to_lowercase()) => 1,
-                _ => 2,
+/// Twice the edit distance (insert, delete, replace, exchange neighbours), with a change of case at half price.
+fn distance(a: &[char], b: &[char]) -> usize {
+    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
+    for i in 0..=a.len() {
+        for j in 0..=b.len() {
+            rows[i][j] = if i == 0 || j == 0 {
+                2 * (i + j)
+            } else {
+                let replace = match (a[i - 1], b[j - 1]) {
+                    (x, y) if x == y => 0,
+                    (x, y) if x.to_lowercase().eq(y.to_lowercase()) => 1,
+                    _ => 2,
+                };
+                let exchanged = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+                let exchange = if exchanged { rows[i - 2][j - 2] + 2 } else { usize::MAX };
+                (rows[i - 1][j - 1] + replace)
+                    .min(rows[i - 1][j] + 2)
+                    .min(rows[i][j - 1] + 2)
+                    .min(exchange)
             };
-            let best = (diagonal + replace).min(row[i] + 2).min(row[i + 1] + 2);
-            diagonal = row[i + 1];
-            row[i + 1] = best;
         }
     }
-    row[word.len()]
+    rows[a.len()][b.len()]
 }
 
 #[cfg(test)]
@@ -49,7 +67,9 @@ mod tests {
 
     #[test]
     fn distance_is_twice_levenshtein() {
-        let letters: Vec<char> = "kitten".chars().collect();
-        assert_eq!(distance(&letters, "sitting"), 6);
+        let letters = |word: &str| word.chars().collect::<Vec<_>>();
+        assert_eq!(distance(&letters("kitten"), &letters("sitting")), 6);
+        assert_eq!(distance(&letters("amss"), &letters("mass")), 2);
+        assert_eq!(distance(&letters("Mass"), &letters("mass")), 1);
     }
 }

@@ -1,5 +1,6 @@
 //! What is wrong with a scenario, where, and what to do about it: plain data and a small plain-text renderer.
 
+pub use crate::profile::suggest::nearest;
 use std::fmt;
 
 /// A stretch of bytes in one of the sources of a scenario.
@@ -188,51 +189,6 @@ impl fmt::Display for ScenarioError {
 }
 
 impl std::error::Error for ScenarioError {}
-
-/// The candidate nearest to `word` in spelling, or that it abbreviates, if any is near enough to be meant.
-pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    const SHORTEST: usize = 3;
-    let word = word.to_lowercase();
-    let length = word.chars().count();
-    candidates
-        .into_iter()
-        .filter_map(|candidate| {
-            let other = candidate.to_lowercase();
-            let distance = edits(&word, &other);
-            // A third of the letters may be wrong; one is forgiven in words of three letters and more.
-            let longest = length.max(other.chars().count());
-            let allowed = if longest < SHORTEST { 0 } else { (longest / 3).max(1) };
-            let near = distance <= allowed || (length >= SHORTEST && other.starts_with(&word));
-            near.then_some((distance, candidate))
-        })
-        .min_by_key(|&(distance, _)| distance)
-        .map(|(_, candidate)| candidate)
-}
-
-/// Edit distance with transpositions of neighbours (optimal string alignment).
-fn edits(a: &str, b: &str) -> usize {
-    let (a, b): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-    let mut rows = vec![vec![0; b.len() + 1]; a.len() + 1];
-    for (i, row) in rows.iter_mut().enumerate() {
-        row[0] = i;
-    }
-    for (j, cell) in rows[0].iter_mut().enumerate() {
-        *cell = j;
-    }
-    for i in 1..=a.len() {
-        for j in 1..=b.len() {
-            let change = usize::from(a[i - 1] != b[j - 1]);
-            let mut best = (rows[i - 1][j] + 1)
-                .min(rows[i][j - 1] + 1)
-                .min(rows[i - 1][j - 1] + change);
-            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
-                best = best.min(rows[i - 2][j - 2] + 1);
-            }
-            rows[i][j] = best;
-        }
-    }
-    rows[a.len()][b.len()]
-}
 
 /// `a`, `b` and `c` as a list in prose, each in backticks.
 pub(crate) fn list_words<'a>(words: impl IntoIterator<Item = &'a str>) -> String {

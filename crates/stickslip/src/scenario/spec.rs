@@ -6,6 +6,7 @@
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
 use crate::body::OwnBodySpec;
 use crate::inclusion::Inclusion;
+use crate::integrate::METHODS;
 use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
 use std::collections::BTreeMap;
@@ -106,15 +107,15 @@ pub struct SimulationSpec {
 }
 
 /// The integrators a scenario may name.
-pub const INTEGRATORS: &[&str] = &[
-    "euler",
-    "rk4",
-    "implicit-euler",
-    "newmark",
-    "trapezoidal",
-    "adaptive",
-    "stiff",
-];
+pub const INTEGRATORS: &[&str] = &{
+    let mut names = [""; METHODS.len()];
+    let mut i = 0;
+    while i < names.len() {
+        names[i] = METHODS[i].name;
+        i += 1;
+    }
+    names
+};
 
 /// `newmark = { beta, gamma }`; the defaults are the average-acceleration rule.
 #[derive(Clone, Copy, Debug, PartialEq)]

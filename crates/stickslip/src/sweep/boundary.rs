@@ -267,8 +267,9 @@ mod tests {
     fn a_known_boundary_is_found_with_few_looks() {
         let range = range("v=log:1e-4:1:25");
         let mut guess = None;
-        // The first is looked for in the whole range, the next three are near, the last two far away.
-        for (edge, most) in [(0.013, 10), (0.0151, 7), (0.02, 7), (0.011, 8), (3e-4, 12), (0.7, 14)] {
+        // The first is looked for between the ends: 2 looks, and 8 halvings of 4 decades to ±2 %. From a neighbour: one
+        // look, k steps of 0.042·2^j that together pass the distance, k + 1 halvings. The last two are 1.6 and 3.4 decades away.
+        for (edge, most) in [(0.013, 10), (0.0151, 8), (0.02, 8), (0.011, 8), (3e-4, 14), (0.7, 16)] {
             let mut looks = 0;
             let mut class = |at: f64| {
                 looks += 1;

@@ -55,7 +55,7 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
             Value::Table(i) => out += &table(&listing, *i, &local.name[0]),
             Value::Limited(bound, parts) => {
                 let (first, count) = (&local.name[0], parts.len());
-                let vector = format!("{}_vector", first.trim_end_matches("_x"));
+                let vector = names.free(&format!("{}_vector", first.trim_end_matches("_x")));
                 out += &format!("    double {vector}[{count}] = {{{}}};\n", parts.join(", "));
                 out += &format!("    sat_vector({bound}, {vector}, {count});\n");
                 for (i, name) in local.name.iter().enumerate() {
@@ -87,12 +87,12 @@ fn table(listing: &Listing, input: usize, name: &str) -> String {
 fn helpers(listing: &Listing) -> String {
     let mut out = String::new();
     if listing.limits_scalar {
-        out += "\n/* x limited to the size bound. */\nstatic double sat(double bound, double x)\n{\n    \
-                return fmax(-bound, fmin(bound, x));\n}\n";
+        out += "\n/* x limited to the size bound; a negative bound counts as 0. */\nstatic double sat(double bound, double x)\n{\n    \
+                bound = fmax(0.0, bound);\n    return fmax(-bound, fmin(bound, x));\n}\n";
     }
     if listing.limits_vector {
-        out += "\n/* The vector x limited to the length bound. */\nstatic void sat_vector(double bound, double *x, int n)\n{\n    \
-                double length = 0.0;\n    for (int i = 0; i < n; i++)\n        length = hypot(length, x[i]);\n    \
+        out += "\n/* The vector x limited to the length bound; a negative bound counts as 0. */\nstatic void sat_vector(double bound, double *x, int n)\n{\n    \
+                double length = 0.0;\n    bound = fmax(0.0, bound);\n    for (int i = 0; i < n; i++)\n        length = hypot(length, x[i]);\n    \
                 if (length > bound)\n        for (int i = 0; i < n; i++)\n            x[i] *= bound / length;\n}\n";
     }
     if listing.uses_sign {

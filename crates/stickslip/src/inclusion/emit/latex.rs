@@ -3,6 +3,7 @@
 
 use super::Inclusion;
 use super::print::comparison;
+use super::relation;
 use crate::inclusion::graph::{Id, Op};
 use crate::inclusion::rewrite::AXES;
 use crate::inclusion::tree::Name;
@@ -54,7 +55,10 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
         )
     };
     let rows = inclusion.written.iter().enumerate();
-    out += &align(rows.map(|(i, &right)| rate(i, "\\in", latex.text(right))).collect());
+    out += &align(
+        rows.map(|(i, &right)| rate(i, relation(inclusion, right, "\\in"), latex.text(right)))
+            .collect(),
+    );
     let inputs: Vec<String> = inclusion
         .description
         .inputs
@@ -163,6 +167,10 @@ fn symbol(name: &str) -> String {
         let rest = name.strip_prefix(word).or(name.strip_prefix(*letter))?;
         (rest.is_empty() || !rest.starts_with(char::is_alphabetic)).then(|| (format!("\\{word}"), rest))
     });
+    // A word stays a word.
+    if greek.is_none() && name.len() > 2 && name.chars().all(|letter| letter.is_ascii_alphabetic()) {
+        return format!("\\mathrm{{{name}}}");
+    }
     let (letter, rest) = greek.unwrap_or_else(|| {
         let mut letters = name.chars();
         let first = letters.next().unwrap_or(' ');

@@ -234,6 +234,22 @@ fn written(inclusion: &Inclusion, friction: usize) -> String {
     }
 }
 
+/// The sign between a rate and its right side as written: `element` if sgn or dio appears in it.
+fn relation<'a>(inclusion: &Inclusion, root: Id, element: &'a str) -> &'a str {
+    let mut left = vec![root];
+    let mut seen = std::collections::HashSet::new();
+    while let Some(id) = left.pop() {
+        let op = inclusion.graph.op(id);
+        if matches!(op, Op::Dio(_) | Op::Sgn(..)) {
+            return element;
+        }
+        if seen.insert(id) {
+            left.extend(op.operands().iter());
+        }
+    }
+    "="
+}
+
 /// Makes the locals of a program in the order in which they are needed.
 struct Maker<'a> {
     inclusion: &'a Inclusion,
@@ -279,13 +295,17 @@ impl<'a> Maker<'a> {
         });
     }
 
-    /// Gives names to the terms below a node, itself included, that are used more than once.
+    /// Gives names to the terms that a node always needs, itself included, and that are used more than once.
     fn share(&mut self, root: Id, gap: Option<usize>) {
         let mut needed = vec![root];
         let mut seen = std::collections::BTreeSet::new();
         while let Some(id) = needed.pop() {
             if !self.printer.named.contains_key(&id) && seen.insert(id) {
-                needed.extend(self.printer.graph.op(id).operands().iter());
+                match self.printer.graph.op(id) {
+                    // What only a branch needs stays in it: 1/x in if(x > 0, 1/x, 0) must not be computed at x = 0.
+                    Op::Choose(condition, ..) => needed.push(condition),
+                    op => needed.extend(op.operands().iter()),
+                }
             }
         }
         // In the order of the graph operands come first.
@@ -325,6 +345,7 @@ impl<'a> Maker<'a> {
                     self.share(formula, None);
                     Value::Expression(self.printer.text(formula))
                 }
+                // Inputs are read from a file, which knows no profile that is the slope of another.
                 (Profile::Expression(_), None) | (Profile::Slope(_), _) => {
                     Value::Expression(self.printer.number(f64::NAN))
                 }

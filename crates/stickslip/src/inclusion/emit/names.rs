@@ -5,17 +5,30 @@ use crate::inclusion::{Description, Inclusion};
 use std::cell::RefCell;
 use std::collections::HashSet;
 
+/// Keywords, what the program defines itself, and macros of compilers.
 const C: &str = "auto break case char const continue default do double else enum extern float for goto if inline int long \
                  register restrict return short signed sizeof static struct switch typedef union unsigned void volatile \
-                 while bool true false y rates t STATES INITIAL rhs sat sat_vector sign table main N fmin fmax fabs sqrt \
-                 exp log sin cos tan tanh pow hypot floor j0 j1 jn y0 y1 yn gamma signgam div abs index remove rename";
+                 while bool true false alignas alignof asm constexpr nullptr static_assert thread_local typeof \
+                 typeof_unqual y rates t STATES INITIAL rhs sat sat_vector sign table main N j0 j1 jn y0 y1 yn gamma \
+                 signgam div abs index remove rename linux unix i386 INFINITY NAN HUGE_VAL HUGE_VALF HUGE_VALL \
+                 double_t float_t math_errhandling MATH_ERRNO MATH_ERREXCEPT FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL \
+                 FP_NORMAL FP_ILOGB0 FP_ILOGBNAN FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL fpclassify isfinite isinf isnan \
+                 isnormal signbit isgreater isgreaterequal isless islessequal islessgreater isunordered M_E M_LOG2E \
+                 M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2 MAXFLOAT";
+/// Functions of <math.h> (C99, 7.12, and common extensions), which exist with the endings f and l too.
+const C_MATH: &str = "acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 frexp ilogb ldexp log \
+                      log10 log1p log2 logb modf scalbn scalbln cbrt fabs hypot pow sqrt erf erfc lgamma tgamma ceil floor \
+                      nearbyint rint lrint llrint round lround llround trunc fmod remainder remquo copysign nan nextafter \
+                      nexttoward fdim fmax fmin fma exp10 pow10 sincos drem significand scalb finite isinf isnan gamma \
+                      j0 j1 jn y0 y1 yn";
 const RUST: &str = "as break const continue crate else enum extern false fn for if impl in let loop match mod move mut pub \
                     ref return self Self static struct super trait true type unsafe use where while async await dyn \
                     abstract become box do final gen macro override priv typeof unsized virtual yield try f64 str y t \
-                    STATES INITIAL rhs sat sat_vector sign table";
+                    STATES INITIAL rhs sat sat_vector sign table helpers main";
 const PYTHON: &str = "False None True and as assert async await break class continue def del elif else except finally for \
                       from global if import in is lambda nonlocal not or pass raise return try while with yield match \
-                      case type y t STATES INITIAL rhs sat sat_vector sign table math min max abs float print";
+                      case type y t STATES INITIAL rhs sat sat_vector sign table math min max abs float print sum len \
+                      tuple";
 
 /// The language names are for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -71,9 +84,21 @@ impl Identifiers {
         };
         let mut names = Identifiers::plain(&inclusion.description);
         names.taken = RefCell::new(words.split_whitespace().map(String::from).collect());
-        // Only C is kept to ASCII.
-        let ascii = language == Language::C;
-        let fit = |names: &Identifiers, name: &str| names.free(&identifier(name, ascii));
+        if language == Language::C {
+            let endings = |name| ["", "f", "l"].map(|ending| format!("{name}{ending}"));
+            names
+                .taken
+                .get_mut()
+                .extend(C_MATH.split_whitespace().flat_map(endings));
+        }
+        for i in 1..=inclusion.description.inputs.len() {
+            let tables = ["TABLE", "TIMES", "VALUES"].map(|name| format!("{name}_{i}"));
+            names.taken.get_mut().extend(tables);
+        }
+        let fit = |names: &Identifiers, name: &str| match language {
+            Language::Plain => names.free(name),
+            _ => names.free(&identifier(name)),
+        };
         names.states = inclusion
             .states
             .iter()
@@ -106,7 +131,7 @@ impl Identifiers {
     }
 
     /// This name, or one like it that is not taken.
-    fn free(&self, name: &str) -> String {
+    pub(super) fn free(&self, name: &str) -> String {
         let mut taken = self.taken.borrow_mut();
         let mut name = name.to_string();
         while !taken.insert(name.clone()) {
@@ -116,15 +141,16 @@ impl Identifiers {
     }
 }
 
-/// A name of the user's with letters that C does not know spelt as their numbers.
-fn identifier(name: &str, ascii: bool) -> String {
-    if !ascii {
-        return name.to_string();
-    }
-    name.chars()
+/// A name of the user's that every language takes. Letters outside of ASCII are spelt as their numbers: C knows none,
+/// Python and Rust not all, and Python takes some that differ for the same. Names that begin with `_` are the language's.
+fn identifier(name: &str) -> String {
+    let first = if name.starts_with('_') { "u" } else { "" };
+    let spelt = name
+        .chars()
         .map(|letter| match letter {
             letter if letter.is_ascii_alphanumeric() || letter == '_' => letter.to_string(),
             letter => format!("u{:04x}", u32::from(letter)),
         })
-        .collect()
+        .collect::<String>();
+    format!("{first}{spelt}")
 }

@@ -67,11 +67,11 @@ fn constants(listing: &Listing) -> String {
 fn helpers(listing: &Listing) -> String {
     let mut out = String::new();
     if listing.limits_scalar {
-        out += "\n\ndef sat(bound, x):\n    \"\"\"x limited to the size bound.\"\"\"\n    return max(-bound, min(bound, x))\n";
+        out += "\n\ndef sat(bound, x):\n    \"\"\"x limited to the size bound; a negative bound counts as 0.\"\"\"\n    bound = max(0.0, bound)\n    return max(-bound, min(bound, x))\n";
     }
     if listing.limits_vector {
-        out += "\n\ndef sat_vector(bound, *x):\n    \"\"\"The vector x limited to the length bound.\"\"\"\n    \
-                length = math.hypot(*x)\n    return x if length <= bound else tuple(bound / length * part for part in x)\n";
+        out += "\n\ndef sat_vector(bound, *x):\n    \"\"\"The vector x limited to the length bound; a negative bound counts as 0.\"\"\"\n    \
+                bound, length = max(0.0, bound), math.hypot(*x)\n    return x if length <= bound else tuple(bound / length * part for part in x)\n";
     }
     if listing.uses_sign {
         out += "\n\ndef sign(x):\n    \"\"\"-1, 0 or 1.\"\"\"\n    return float((x > 0) - (x < 0))\n";

@@ -30,11 +30,11 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
         initial.join(", ")
     );
     out += &helpers(&listing);
-    let time = if listing.uses_time { "t" } else { "_t" };
+    let time = if listing.uses_time { "t" } else { "_" };
     out +=
         &format!("\n/// Rates of the states y at time t.\npub fn rhs({time}: f64, y: &[f64; {n}]) -> [f64; {n}] {{\n");
     let variables = listing.variables.iter();
-    let variables = variables.map(|(name, used)| if *used { name.clone() } else { format!("_{name}") });
+    let variables = variables.map(|(name, used)| if *used { name.as_str() } else { "_" });
     out += &format!("    let [{}] = *y;\n", variables.collect::<Vec<_>>().join(", "));
     for local in &listing.locals {
         if !local.about.is_empty() {
@@ -70,21 +70,21 @@ fn table(listing: &Listing, input: usize) -> String {
 fn helpers(listing: &Listing) -> String {
     let mut out = String::new();
     if listing.limits_scalar {
-        out += "\n/// x limited to the size of the bound.\nfn sat(bound: f64, x: f64) -> f64 {\n    \
-                f64::max(-bound, f64::min(bound, x))\n}\n";
+        out += "\n/// x limited to the size of the bound; a negative bound counts as 0.\npub fn sat(bound: f64, x: f64) -> f64 {\n    \
+                let bound = f64::max(0.0, bound);\n    f64::max(-bound, f64::min(bound, x))\n}\n";
     }
     if listing.limits_vector {
-        out += "\n/// The vector x limited to the length of the bound.\n\
-                fn sat_vector<const N: usize>(bound: f64, x: [f64; N]) -> [f64; N] {\n    \
-                let length = x.iter().fold(0.0, |length, &part| f64::hypot(length, part));\n    \
+        out += "\n/// The vector x limited to the length of the bound; a negative bound counts as 0.\n\
+                pub fn sat_vector<const N: usize>(bound: f64, x: [f64; N]) -> [f64; N] {\n    \
+                let bound = f64::max(0.0, bound);\n    let length = x.iter().fold(0.0, |length, &part| f64::hypot(length, part));\n    \
                 if length <= bound { x } else { x.map(|part| bound / length * part) }\n}\n";
     }
     if listing.uses_sign {
-        out += "\n/// -1, 0 or 1.\nfn sign(x: f64) -> f64 {\n    if x == 0.0 { 0.0 } else { x.signum() }\n}\n";
+        out += "\n/// -1, 0 or 1.\npub fn sign(x: f64) -> f64 {\n    if x == 0.0 { 0.0 } else { x.signum() }\n}\n";
     }
     if !listing.tables.is_empty() {
         out += "\n/// The value of a table at time t.\n\
-                fn table(mut t: f64, times: &[f64], values: &[f64], step: bool, after: &str) -> f64 {\n    \
+                pub fn table(mut t: f64, times: &[f64], values: &[f64], step: bool, after: &str) -> f64 {\n    \
                 let (first, last) = (times[0], times[times.len() - 1]);\n    \
                 if t > last && after == \"zero\" {\n        return 0.0;\n    }\n    \
                 let mut slack = 0.0; // for times such as 0.3 with period 0.1\n    \
@@ -94,5 +94,18 @@ fn helpers(listing: &Listing) -> String {
                 if step || t <= times[i] || i + 1 == times.len() {\n        return values[i];\n    }\n    \
                 values[i] + (values[i + 1] - values[i]) * (t - times[i]) / (times[i + 1] - times[i])\n}\n";
     }
-    out
+    if out.is_empty() {
+        return out;
+    }
+    // In a module, where no constant of the equations can take the place of a local name.
+    let lines = out.trim_start().lines();
+    let lines = lines.map(|line| {
+        if line.is_empty() {
+            String::new()
+        } else {
+            format!("    {line}")
+        }
+    });
+    let lines: Vec<String> = lines.collect();
+    format!("\nuse helpers::*;\n\nmod helpers {{\n{}\n}}\n", lines.join("\n"))
 }

@@ -2,8 +2,7 @@
 
 use super::names::{Identifiers, Language};
 use super::print::{Level, Printer, Style};
-use super::{Inclusion, plain, written};
-use crate::inclusion::graph::{Id, Op};
+use super::{Inclusion, plain, relation, written};
 use crate::profile::Profile;
 use std::collections::HashMap;
 
@@ -35,7 +34,7 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
         .max()
         .unwrap_or(0);
     for (name, &right) in inclusion.states.iter().zip(&inclusion.written) {
-        let relation = if has_sets(inclusion, right) { "∈" } else { "=" };
+        let relation = relation(inclusion, right, "∈");
         out += &format!("  d/dt {name:width$} {relation} {}\n", printer.text(right));
     }
     if !inclusion.description.inputs.is_empty() {
@@ -57,22 +56,6 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
         out += &format!("  d/dt {state:width$} = {rate}\n");
     }
     out + &numbers(inclusion, &printer)
-}
-
-/// Whether sgn or dio appears in a term as written.
-fn has_sets(inclusion: &Inclusion, root: Id) -> bool {
-    let mut left = vec![root];
-    let mut seen = std::collections::HashSet::new();
-    while let Some(id) = left.pop() {
-        let op = inclusion.graph.op(id);
-        if matches!(op, Op::Dio(_) | Op::Sgn(..)) {
-            return true;
-        }
-        if seen.insert(id) {
-            left.extend(op.operands().iter());
-        }
-    }
-    false
 }
 
 /// "in the equations of v1x, v1y".
@@ -109,7 +92,7 @@ fn frictions(inclusion: &Inclusion, printer: &Printer<'_>) -> String {
         return String::new();
     }
     let mut out =
-        "\nStep 2: χ·sgn(θ) becomes K·sat(χ/K, a + β·θ), with a state d/dt a = (sat(χ/K, a + β·θ) - a)/β (eq 9)\n"
+        "\nStep 2: χ·sgn(θ) becomes K·sat(χ/K, a + β·θ), with a state d/dt a = (sat(χ/K, a + β·θ) - a)/β (eq 9); a negative χ counts as 0\n"
             .to_string();
     for (i, friction) in inclusion.frictions.iter().enumerate() {
         let named = &printer.names.frictions[i];

@@ -270,7 +270,7 @@ torque = "0.1*t"
 kind = "contact"
 between = ["puck", "belt"]
 surface = { plane = { normal = [0, 1], offset = "1 mm" } }
-normal = { law = "relaxed", stiffness = 1e4, damping = 1, beta = 0.01, alpha = 0.005, restitution = 0.5, exponent = 1.5 }
+normal = { law = "relaxed", stiffness = 1e4, damping = 1, beta = 0.01, alpha = 0.005, restitution = 0.5, exponent = 1.5, penetration = 1e-3, impact_speed = 2 }
 friction = { law = "relaxed", mu = 0.3, mu_static = 0.4, viscous = 0.1, initial = "stick" }
 
 [elements.touch]
