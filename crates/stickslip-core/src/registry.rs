@@ -103,6 +103,8 @@ const EPSILON: Parameter = Parameter {
 
 /// Integrators of compliant contacts.
 const COMPLIANT: &[&str] = &["rk4", "euler", "adaptive", "stiff"];
+/// The same for those without a state, whose force follows from the motion at the end of a step.
+const STATELESS: &[&str] = &["rk4", "euler", "adaptive", "stiff", "trapezoidal", "newmark"];
 
 const CONTACT_STIFFNESS: Parameter = Parameter {
     name: "stiffness",
@@ -420,7 +422,7 @@ pub const LAWS: &[Law] = &[
                 meaning: "damping of the contact",
             },
         ],
-        integrators: COMPLIANT,
+        integrators: STATELESS,
         states: 0,
         state_name: None,
         needs_stribeck: false,
@@ -519,7 +521,7 @@ pub const LAWS: &[Law] = &[
                 meaning: "damping lambda: an impact at the speed v loses about 2/3 lambda v of its speed, while that is small",
             },
         ],
-        integrators: COMPLIANT,
+        integrators: STATELESS,
         states: 0,
         state_name: None,
         needs_stribeck: false,

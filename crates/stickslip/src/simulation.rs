@@ -273,7 +273,12 @@ impl Simulation {
             Halt::Unsolved { time } => RunError::Stalled {
                 time,
                 what: "Newton's method did not solve the equations of the step".into(),
-                remedy: "use a smaller step, or newton = \"safeguarded\" in the friction".into(),
+                remedy: match self.built.network.newmark {
+                    Some(rule) if rule.plain => {
+                        "use newton = \"safeguarded\" in the friction, or a smaller step".into()
+                    }
+                    _ => "use a smaller step".into(),
+                },
             },
             Halt::TooManySteps { time } => RunError::Stalled {
                 time,

@@ -299,6 +299,7 @@ impl<L: Lift> Friction<L> {
     fn linearised<const N: usize>(
         &self,
         load: f64,
+        load_rate: f64,
         start: [f64; N],
         before: &[f64],
         step: f64,
@@ -315,7 +316,9 @@ impl<L: Lift> Friction<L> {
         }
         let (law, step) = (self.law.lift::<N>(), Dual::lit(step));
         let respond = |state: &[Dual<f64, N>], rate: &mut [Dual<f64, N>]| {
-            with_curve!(&self.curve, |c| law.respond(c, &slip, state, Dual::lit(0.0), rate))
+            let (load_rate, at_once) = (Dual::lit(load_rate), Dual::lit(0.0));
+            with_curve!(&self.curve, |c| law
+                .respond_to_changing_load(c, &slip, load_rate, state, at_once, rate))
         };
         respond(&state[..count], &mut rate[..count]);
         for (state, rate) in state.iter_mut().zip(&rate) {
@@ -365,7 +368,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
             let before = &span.before[states.clone()];
             let mut next = [0.0; MOST_STATES];
             let force = if span.linear {
-                let (force, states) = friction.linearised::<N>(load, start, before, span.step);
+                let (force, states) = friction.linearised::<N>(load, load_rate, start, before, span.step);
                 let along =
                     |dual: &Dual<f64, N>| (0..N).fold(dual.value, |sum, i| sum + dual.grad[i] * (end[i] - start[i]));
                 for (next, dual) in next.iter_mut().zip(&states) {
@@ -395,10 +398,11 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
         }
         for friction in &self.0 {
             let load = friction.load.value(tangent.signals, &[]);
+            let load_rate = friction.load_rate.map_or(0.0, |signal| tangent.signals[signal]);
             let start = friction.pair.velocity::<N>(span.before);
             let before = &span.before[friction.state..friction.state + L::STATES * N];
             let force = if span.linear {
-                friction.linearised::<N>(load, start, before, span.step).0
+                friction.linearised::<N>(load, load_rate, start, before, span.step).0
             } else {
                 let end = friction.pair.velocity::<N>(tangent.state);
                 let end: [Dual<f64, N>; N] = std::array::from_fn(|i| Dual::variable(end[i], i));
@@ -412,8 +416,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
                     *dual = Dual::lit(value);
                 }
                 let count = before.len();
-                let load_rate = Dual::lit(friction.load_rate.map_or(0.0, |signal| tangent.signals[signal]));
-                let law = friction.law.lift::<N>();
+                let (law, load_rate) = (friction.law.lift::<N>(), Dual::lit(load_rate));
                 let (state, next, step) = (&state[..count], &mut next[..count], Dual::lit(span.step));
                 with_curve!(&friction.curve, |c| law
                     .advance_to(c, &slip, end, load_rate, state, step, next))

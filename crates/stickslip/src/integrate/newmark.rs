@@ -200,14 +200,16 @@ impl Equations<'_, '_> {
         self.residual(velocity, trial);
     }
 
-    /// How small a change of the velocities counts as none: far below what moves now, or rounding of what has moved. At rest
-    /// forces that balance leave no more than that.
+    /// How small a change of the velocities counts as none: far below what moves now, or rounding of what has moved, or of
+    /// where the bodies are. At rest forces that balance leave no more than that.
     fn enough(&self, velocity: &[f64]) -> f64 {
         let first = self.network.layout.positions;
+        let place = self.before[..first].iter().fold(0.0, |most: f64, x| most.max(x.abs()));
         let size = |i: usize| {
             velocity[i].abs() + self.before[first + i].abs() + self.network.step * self.acceleration[i].abs()
         };
-        (1e-12 * (0..velocity.len()).map(size).fold(0.0, f64::max)).max(f64::EPSILON * self.reach)
+        (1e-12 * (0..velocity.len()).map(size).fold(0.0, f64::max))
+            .max(f64::EPSILON * self.reach.max(4.0 * place / self.network.step))
     }
 }
 
@@ -297,9 +299,11 @@ fn step<const OBSERVE: bool>(
 }
 
 /// Rounds of Newton's method.
-const ROUNDS: usize = 60;
-/// Halvings of a change that does not lessen the residual.
-const HALVINGS: usize = 30;
+const ROUNDS: usize = 100;
+/// Changes that are tried before a round counts as no help: the whole one, a half, …
+const HALVINGS: usize = 6;
+/// Times that every equation is solved for its own velocity before Newton's method is tried again.
+const MOST_SWEEPS: usize = 256;
 
 /// The solver of the equations, in the room of a run.
 struct Newton<'a> {
@@ -314,12 +318,14 @@ struct Newton<'a> {
 
 impl Newton<'_> {
     /// Newton's method for all velocities; one round where friction is linearised. A change that does not lessen the
-    /// residual is halved, and where that does not help (at a kink) every equation is solved once for its own velocity;
-    /// the plain method does neither. False if it does not converge.
+    /// residual is halved, and where that does not help (at a kink, or where friction falls too fast) every equation is
+    /// solved for its own velocity, one after the other: once, and twice as often each time it happens again. The plain
+    /// method does neither. False if it does not converge.
     fn solve(&mut self, equations: &mut Equations<'_, '_>) -> bool {
         let Rule { linear, plain, .. } = equations.rule;
         let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
         let n = self.velocity.len();
+        let mut sweeps = 1;
         for _ in 0..ROUNDS {
             equations.residual(self.velocity, self.residual);
             let size = length(self.residual);
@@ -352,7 +358,10 @@ impl Newton<'_> {
             if lessens {
                 self.velocity.copy_from_slice(self.trial);
             } else {
-                (0..n).for_each(|i| self.bracket(equations, i));
+                for _ in 0..sweeps {
+                    (0..n).for_each(|i| self.bracket(equations, i));
+                }
+                sweeps = (2 * sweeps).min(MOST_SWEEPS);
             }
             if small || linear {
                 return true;
