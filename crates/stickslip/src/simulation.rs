@@ -270,6 +270,16 @@ impl Simulation {
                     "use {other}a larger relative_tolerance or a smaller min_step; check that the motion is possible"
                 ),
             },
+            Halt::Unsolved { time } => RunError::Stalled {
+                time,
+                what: "Newton's method did not solve the equations of the step".into(),
+                remedy: match self.built.network.newmark {
+                    Some(rule) if rule.plain => {
+                        "use newton = \"safeguarded\" in the friction, or a smaller step".into()
+                    }
+                    _ => "use a smaller step".into(),
+                },
+            },
             Halt::TooManySteps { time } => RunError::Stalled {
                 time,
                 what: "an output interval takes more than ten million internal steps".into(),

@@ -344,9 +344,7 @@ impl Reader {
                 beta: self
                     .number(&inner, "beta", tolerance, Sign::NotNegative)
                     .unwrap_or(0.25),
-                gamma: self
-                    .number(&inner, "gamma", tolerance, Sign::NotNegative)
-                    .unwrap_or(0.5),
+                gamma: self.number(&inner, "gamma", tolerance, Sign::Positive).unwrap_or(0.5),
             });
         SimulationSpec {
             duration: duration.unwrap_or(1.0),
