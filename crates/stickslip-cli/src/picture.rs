@@ -9,6 +9,10 @@ use stickslip_plot::{Figure, Panel, PlotError, Series, Style};
 /// What an axis shows, in the order of the panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
+    /// Blocks of a chain that slip.
+    Slipping,
+    /// Their slip.
+    Moment,
     Velocity,
     AngularVelocity,
     Force,
@@ -26,6 +30,8 @@ impl Quantity {
     /// Quantity and unit for an axis.
     pub fn label(self) -> &'static str {
         match self {
+            Self::Slipping => "blocks that slip",
+            Self::Moment => "moment (m)",
             Self::Velocity => "velocity (m/s)",
             Self::AngularVelocity => "angular velocity (rad/s)",
             Self::Force => "force (N)",
@@ -69,6 +75,9 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
         return (column != "t").then(|| (quantity, column.to_string()));
     }
     let (owner, rest) = column.split_once('.')?;
+    if scenario.chain.is_some() {
+        return shown_of_chain(rest);
+    }
     let body = scenario.bodies.iter().find(|(name, _)| name == owner);
     let mut parts = rest.split('.');
     let part = parts.next()?;
@@ -97,6 +106,21 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
         Quantity::Force
     };
     (part == "force").then(|| (quantity, with_axis(owner, suffix)))
+}
+
+/// Sums and means of a chain, and where its drive is.
+fn shown_of_chain(column: &str) -> Option<(Quantity, String)> {
+    let (quantity, label) = match column {
+        "slipping" => (Quantity::Slipping, "chain"),
+        "moment" => (Quantity::Moment, "chain"),
+        "velocity" => (Quantity::Velocity, "mean"),
+        "speed" => (Quantity::Velocity, "largest"),
+        "force" => (Quantity::Force, "drive"),
+        "position" => (Quantity::Position, "mean"),
+        "drive.position" => (Quantity::Position, "drive"),
+        _ => return None,
+    };
+    Some((quantity, label.to_string()))
 }
 
 fn with_axis(owner: &str, axis: Option<&str>) -> String {

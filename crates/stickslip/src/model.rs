@@ -121,6 +121,7 @@ impl Model {
             bodies: Vec::new(),
             elements: Vec::new(),
             inclusion: None,
+            chain: None,
             columns: None,
             stick_slip: None,
             map: None,

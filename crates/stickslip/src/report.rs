@@ -64,6 +64,19 @@ pub struct EnergyReport {
     pub residual: f64,
 }
 
+/// What the blocks of a chain came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChainReport {
+    /// How many there are.
+    pub blocks: usize,
+    /// Memory that they take, bytes.
+    pub bytes: usize,
+    /// Time in slip, mean over blocks, s.
+    pub slip_time: f64,
+    /// Changes between stick and slip, of all blocks.
+    pub transitions: u64,
+}
+
 /// The report of a run (INTERFACE: `--json`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
@@ -94,6 +107,8 @@ pub struct Report {
     pub energy: Option<EnergyReport>,
     /// Stick-slip analysis, if asked for.
     pub stick_slip: Option<StickSlipReport>,
+    /// What the blocks of a chain came to.
+    pub chain: Option<ChainReport>,
     /// What the internal steps have cost, for methods that choose their own.
     pub solver: Option<Statistics>,
     /// Warnings.
@@ -208,6 +223,9 @@ impl Reporter {
         let work = simulation.work().clone();
         let network = &simulation.built().network;
         let mut dissipated_all = 0.0;
+        let chain = simulation
+            .chain()
+            .map(|(chain, state)| (*state.ledger(), chain.count(), state.bytes(chain)));
         for (i, (delivered, own)) in work.delivered.iter().zip(&work.own).enumerate() {
             if network.sources.contains(&i) {
                 continue;
@@ -229,6 +247,16 @@ impl Reporter {
             stored: elastic,
             numerical: closes.then(|| work.kinetic - work.own.iter().sum::<f64>()),
             residual: initial + work.input - dissipated_all - final_,
+        };
+        let energy = match &chain {
+            Some((ledger, ..)) => EnergyReport {
+                input: ledger.input,
+                dissipated: ledger.dissipated,
+                numerical: Some(ledger.numerical),
+                residual: initial + ledger.input - ledger.dissipated - final_,
+                ..energy
+            },
+            None => energy,
         };
         let scenario = simulation.scenario();
         let chosen = simulation.method().chooses_steps();
@@ -281,7 +309,7 @@ impl Reporter {
             seconds,
             final_: final_row,
             events: self.events,
-            events_total: self.events_total,
+            events_total: chain.map_or(self.events_total, |(ledger, ..)| ledger.changes),
             elements,
             // Equations say nothing of energy.
             energy: scenario.inclusion.is_none().then_some(energy),
@@ -292,6 +320,12 @@ impl Reporter {
                     recovery_rate: rates.map(|rates| rates.recovery),
                     ..analysis.finish()?
                 })
+            }),
+            chain: chain.map(|(ledger, blocks, bytes)| ChainReport {
+                blocks,
+                bytes,
+                slip_time: ledger.slips as f64 / blocks as f64 * unit,
+                transitions: ledger.changes,
             }),
             solver: chosen.then_some(statistics),
             warnings,

@@ -24,6 +24,8 @@ pub struct Scenario {
     pub elements: Vec<(String, ElementSpec)>,
     /// `[inclusion]`, rewritten; then there are no bodies and no elements.
     pub inclusion: Option<Inclusion>,
+    /// `[chain]`; then the only body is its drive, `chain.drive`, and there are no elements.
+    pub chain: Option<ChainSpec>,
     /// `[output] columns`; `None` is every column.
     pub columns: Option<Vec<String>>,
     /// `[analysis] stick_slip`.
@@ -625,6 +627,60 @@ pub struct GearSpec {
     pub stiffness: Option<f64>,
     /// Damping of the coupling, if not automatic.
     pub damping: Option<f64>,
+}
+
+/// `[chain]`: equal blocks in a row, each with a spring to its neighbours and to a common drive, rubbing on the ground.
+#[derive(Clone, Debug)]
+pub struct ChainSpec {
+    /// Number of blocks.
+    pub count: usize,
+    /// Mass of a block, kg.
+    pub mass: f64,
+    /// Initial position, m, as a function of the number of the block and of how many there are.
+    pub position: Expression,
+    /// Initial velocity, m/s, likewise.
+    pub velocity: Expression,
+    /// Between neighbours.
+    pub neighbour: ChainSpring,
+    /// To the drive.
+    pub drive: ChainSpring,
+    /// On the ground.
+    pub friction: FrictionLawSpec,
+    /// How much blocks differ.
+    pub spread: SpreadSpec,
+}
+
+/// A spring of a chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChainSpring {
+    /// N/m, not negative.
+    pub stiffness: f64,
+    /// N·s/m, not negative.
+    pub damping: f64,
+    /// m.
+    pub length: f64,
+}
+
+impl ChainSpring {
+    /// Whether it is nothing but a stiffness.
+    pub fn plain(&self) -> bool {
+        self.damping == 0.0 && self.length == 0.0
+    }
+}
+
+/// `spread`: numbers of blocks are evenly distributed around those given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpreadSpec {
+    /// Largest deviation of a mass as part of it, below 1.
+    pub mass: f64,
+    /// The same of a stiffness.
+    pub stiffness: f64,
+    /// The same of the strength of friction.
+    pub friction: f64,
+    /// Largest shift of an initial position, m.
+    pub position: f64,
+    /// Which of many distributions.
+    pub seed: u64,
 }
 
 /// `[analysis] stick_slip`.

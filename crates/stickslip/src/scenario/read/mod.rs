@@ -2,6 +2,7 @@
 //! as many findings as there are; what could not be read gets a stand-in, which is never returned.
 
 mod bodies;
+mod chain;
 mod elements;
 mod ends;
 mod friction;
@@ -253,31 +254,22 @@ impl Reader {
         };
         let root = self.section("", root, start, &keys::ROOT);
         let title = self.text(&root, "title").unwrap_or_default();
-        let mut other_model = root.get("inclusion").is_some();
-        for key in keys::ROOT.iter().filter(|key| matches!(key.form, Form::Unavailable)) {
-            if let Some(entry) = root.get(key.name) {
-                other_model = true;
-                let message = format!("`[{}]` ({}) is not available in this version", key.name, key.doc);
-                self.report(
-                    entry.key_span,
-                    message,
-                    "describe the system with `[bodies.NAME]` and `[elements.NAME]`",
-                );
-            }
-        }
+        let other_model = root.get("inclusion").is_some() || root.get("chain").is_some();
         let simulation = match self.subsection(&root, "simulation", &keys::SIMULATION) {
             Some(section) => self.simulation(&section),
             None => stand_in_simulation(),
         };
-        let bodies = self.bodies(&root, other_model);
+        let mut bodies = self.bodies(&root, other_model);
         let elements = self.elements(&root, &bodies, &simulation);
         let inclusion = self.inclusion(&root, &title);
+        let chain = self.chain(&root, &mut bodies);
         let states = inclusion.iter().flat_map(|inclusion| inclusion.states());
         let names: Vec<&str> = bodies
             .iter()
             .map(|body| body.name.as_str())
             .chain(elements.iter().map(|(name, _)| name.as_str()))
             .chain(states.map(String::as_str))
+            .chain(chain.iter().map(|_| "chain"))
             .collect();
         let columns = self.columns(&root, &names);
         let stick_slip = self.stick_slip(&root, &names, &elements, &simulation);
@@ -303,6 +295,7 @@ impl Reader {
                 .filter_map(|(name, spec)| Some((name, spec?)))
                 .collect(),
             inclusion,
+            chain,
             columns,
             stick_slip,
             map,
