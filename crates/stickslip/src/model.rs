@@ -124,6 +124,7 @@ impl Model {
             chain: None,
             columns: None,
             stick_slip: None,
+            slip_events: None,
             map: None,
             warnings: Vec::new(),
             sources: Vec::new(),

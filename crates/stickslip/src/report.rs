@@ -1,6 +1,7 @@
 //! The run report: what a run came to, as numbers and events.
 
 use crate::analysis::recovery::Rates;
+pub use crate::analysis::slip_events::{SizeBin, SlipEvent, SlipEventsReport};
 use crate::analysis::stick_slip::StickSlip;
 pub use crate::analysis::stick_slip::StickSlipReport;
 use crate::element::Mode;
@@ -107,6 +108,8 @@ pub struct Report {
     pub energy: Option<EnergyReport>,
     /// Stick-slip analysis, if asked for.
     pub stick_slip: Option<StickSlipReport>,
+    /// Slip events of a chain, if asked for.
+    pub slip_events: Option<SlipEventsReport>,
     /// What the blocks of a chain came to.
     pub chain: Option<ChainReport>,
     /// What the internal steps have cost, for methods that choose their own.
@@ -137,6 +140,7 @@ impl Reporter {
     /// Begins at the present state. `columns` must be all columns of the simulation.
     pub fn new(simulation: &mut Simulation, columns: &Columns) -> Self {
         simulation.observe();
+        simulation.follow_slip_events();
         let initial = simulation.energy();
         let stored = simulation.stored();
         let scenario = simulation.scenario();
@@ -219,6 +223,7 @@ impl Reporter {
     /// Closes the report.
     pub fn finish(mut self, simulation: &mut Simulation, columns: &Columns, seconds: f64) -> Report {
         let (mechanical, elastic) = simulation.energy();
+        let slip_events = simulation.slip_events();
         let stored = simulation.stored();
         let work = simulation.work().clone();
         let network = &simulation.built().network;
@@ -321,6 +326,7 @@ impl Reporter {
                     ..analysis.finish()?
                 })
             }),
+            slip_events,
             chain: chain.map(|(ledger, blocks, bytes)| ChainReport {
                 blocks,
                 bytes,

@@ -1,5 +1,6 @@
 //! A scenario in motion: build once, then step, observe and steer.
 
+use crate::analysis::slip_events::SlipEventsReport;
 use crate::build::{Built, Place, build};
 use crate::chain::{Aggregates, Chain, ChainState};
 use crate::element::Observation;
@@ -202,6 +203,18 @@ impl Simulation {
         &self.aggregates
     }
 
+    /// Follows slip events of the chain from now on, if the scenario asks for it.
+    pub(crate) fn follow_slip_events(&mut self) {
+        if let (Some(spec), Some(blocks)) = (self.scenario.slip_events, &mut self.chain) {
+            blocks.follow(spec, self.built.network.step);
+        }
+    }
+
+    /// What became of them.
+    pub(crate) fn slip_events(&mut self) -> Option<SlipEventsReport> {
+        self.chain.as_mut()?.slip_events()
+    }
+
     /// Uses so many threads for the blocks of a chain from now on. Anything else runs on one.
     pub fn use_threads(&mut self, threads: usize) {
         if let (Some(chain), Some(state)) = (&self.built.chain, &mut self.chain) {
@@ -231,7 +244,7 @@ impl Simulation {
                 let load = self.scratch.signals.get()[chain.load];
                 blocks.foresee(chain, done, before, self.state.values[drive.q], load);
             }
-            if !blocks.sweep::<OBSERVE>(chain) {
+            if !blocks.sweep::<OBSERVE>(chain, start) {
                 return Err(RunError::Diverged {
                     time: self.built.network.time(start),
                     step: start,

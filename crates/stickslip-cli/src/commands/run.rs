@@ -106,7 +106,11 @@ impl Run {
             trace.finish()?;
         }
         if let (Some(recording), Some(path)) = (recording, &self.plot) {
-            picture::save(&recording.figure(), path)?;
+            let mut figure = recording.figure();
+            if let Some(events) = &outcome.report.slip_events {
+                picture::add_sizes(&mut figure, events, simulation.scenario().slip_events);
+            }
+            picture::save(&figure, path)?;
         }
         if self.json {
             print_json(&outcome.report)?;

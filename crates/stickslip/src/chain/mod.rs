@@ -9,9 +9,10 @@
 
 mod tile;
 
+use crate::analysis::slip_events::{Run, SlipEvents, SlipEventsReport};
 use crate::element::friction::{SteadyCurve, with_curve};
 use crate::network::port::Coordinate;
-use crate::scenario::InitialMode;
+use crate::scenario::{InitialMode, SlipEventsSpec};
 use std::ops::Range;
 use stickslip_core::friction::curve::{Curve, Table};
 use stickslip_core::friction::implicit;
@@ -347,7 +348,7 @@ impl Chain {
         }
     }
 
-    /// Adds the energies of a step to the sums.
+    /// Adds the energies of a step to the sums. Returns whether a block slips.
     fn account(
         &self,
         moment: &Moment,
@@ -355,12 +356,13 @@ impl Chain {
         before: (&[f64], &[f64]),
         after: (&[f64], &[f64]),
         sums: &mut Sums,
-    ) {
+    ) -> bool {
         let common = &self.common;
-        sums.add(&match &self.blocks {
+        let own = match &self.blocks {
             Blocks::Equal { .. } => tile::account_equal(self.law, self.equal(), common, moment, first, before, after),
             Blocks::Each { .. } => tile::account_each(self.law, self.each(), common, moment, first, before, after),
-        });
+        };
+        sums.add(&own);
         if self.law == CURVED {
             let velocities = &after.1[1..after.1.len() - 1];
             for (i, v) in velocities.iter().enumerate().filter(|(_, v)| **v != 0.0) {
@@ -369,6 +371,7 @@ impl Chain {
                 sums.friction += force * (common.step * v.abs());
             }
         }
+        own.slips > 0.0
     }
 
     /// Memory of one block: its position and velocity, and its own numbers if blocks differ.
@@ -428,7 +431,10 @@ pub struct ChainState {
     /// Blocks on both sides of the borders between pieces as they were before the sweep: positions and velocities.
     edges: [Vec<f64>; 2],
     rooms: Vec<Room>,
-    sums: Vec<Sums>,
+    shares: Vec<Share>,
+    /// Blocks that slipped together in the sweep, in the order of steps and blocks, if anybody asks.
+    runs: Vec<Run>,
+    events: Option<SlipEvents>,
     moments: Vec<Moment>,
     /// Sum of all positions at the start.
     start: f64,
@@ -443,7 +449,9 @@ impl ChainState {
             v,
             edges: [vec![0.0; 2 * DEPTH * pieces], vec![0.0; 2 * DEPTH * pieces]],
             rooms: Vec::new(),
-            sums: vec![Sums::default(); pieces],
+            shares: (0..pieces).map(|_| Share::default()).collect(),
+            runs: Vec::new(),
+            events: None,
             moments: Vec::with_capacity(DEPTH),
             start: 0.0,
             ledger: Ledger::default(),
@@ -483,7 +491,7 @@ impl ChainState {
     pub fn bytes(&self, chain: &Chain) -> usize {
         let numbers = self.x.capacity() + self.v.capacity() + self.edges.iter().map(Vec::capacity).sum::<usize>();
         let rooms: usize = self.rooms.iter().map(Room::bytes).sum();
-        let small = size_of::<Sums>() * self.sums.capacity() + size_of::<Moment>() * self.moments.capacity();
+        let small = size_of::<Share>() * self.shares.capacity() + size_of::<Moment>() * self.moments.capacity();
         8 * numbers + rooms + small + chain.bytes()
     }
 
@@ -509,8 +517,18 @@ impl ChainState {
         });
     }
 
-    /// Does the steps that were foreseen. Returns false if a number is not finite.
-    pub(crate) fn sweep<const OBSERVE: bool>(&mut self, chain: &Chain) -> bool {
+    /// Follows slip events from now on.
+    pub(crate) fn follow(&mut self, spec: SlipEventsSpec, step: f64) {
+        self.events = Some(SlipEvents::new(spec, step));
+    }
+
+    /// What became of them.
+    pub(crate) fn slip_events(&mut self) -> Option<SlipEventsReport> {
+        self.events.take().map(SlipEvents::finish)
+    }
+
+    /// Does the steps that were foreseen, of which the first follows `done` others. Returns false if a number is not finite.
+    pub(crate) fn sweep<const OBSERVE: bool>(&mut self, chain: &Chain, done: u64) -> bool {
         let depth = self.moments.len();
         if depth == 0 {
             return true;
@@ -522,7 +540,11 @@ impl ChainState {
                 edges[2 * DEPTH * border..][..2 * depth].copy_from_slice(&numbers[at - depth..at + depth]);
             }
         }
-        self.sums.fill(Sums::default());
+        for share in &mut self.shares {
+            share.sums = Sums::default();
+            share.watched = OBSERVE && self.events.is_some();
+            share.runs.clear();
+        }
         let sides = Sides {
             chain,
             edges: [&self.edges[0], &self.edges[1]],
@@ -530,20 +552,26 @@ impl ChainState {
         };
         let workers = self.rooms.len();
         let whole = if workers == 1 {
-            sides.sweep::<OBSERVE>(0..pieces, &mut self.x, &mut self.v, &mut self.sums, &mut self.rooms[0])
+            sides.sweep::<OBSERVE>(
+                0..pieces,
+                &mut self.x,
+                &mut self.v,
+                &mut self.shares,
+                &mut self.rooms[0],
+            )
         } else {
-            let (mut x, mut v, mut sums) = (&mut self.x[..], &mut self.v[..], &mut self.sums[..]);
+            let (mut x, mut v, mut shares) = (&mut self.x[..], &mut self.v[..], &mut self.shares[..]);
             let (rooms, sides) = (&mut self.rooms, &sides);
             std::thread::scope(|scope| {
                 let mut running = Vec::with_capacity(workers);
                 for (worker, room) in rooms.iter_mut().enumerate() {
                     let own = pieces * worker / workers..pieces * (worker + 1) / workers;
                     let blocks = chain.start_of(own.end) - chain.start_of(own.start);
-                    let (own_x, own_v, own_sums);
+                    let (own_x, own_v, own_shares);
                     (own_x, x) = x.split_at_mut(blocks);
                     (own_v, v) = v.split_at_mut(blocks);
-                    (own_sums, sums) = sums.split_at_mut(own.len());
-                    let work = move || sides.sweep::<OBSERVE>(own, own_x, own_v, own_sums, room);
+                    (own_shares, shares) = shares.split_at_mut(own.len());
+                    let work = move || sides.sweep::<OBSERVE>(own, own_x, own_v, own_shares, room);
                     running.push(scope.spawn(work));
                 }
                 running.into_iter().all(|worker| worker.join().unwrap_or(false))
@@ -552,13 +580,20 @@ impl ChainState {
         self.moments.clear();
         if OBSERVE {
             let mut all = Sums::default();
-            self.sums.iter().for_each(|sums| all.add(sums));
+            self.shares.iter().for_each(|share| all.add(&share.sums));
             let ledger = &mut self.ledger;
             ledger.input += all.input;
             ledger.dissipated += all.friction + all.damping;
             ledger.numerical += all.kinetic - all.elastic;
             ledger.slips += all.slips as u64;
             ledger.changes += all.changes as u64;
+        }
+        if OBSERVE && let Some(events) = &mut self.events {
+            self.runs.clear();
+            self.shares.iter().for_each(|share| self.runs.extend(&share.runs));
+            // Each piece has them tile by tile.
+            self.runs.sort_unstable_by_key(|run| (run.step, run.first));
+            events.watch(done, depth as u32, &self.runs);
         }
         whole
     }
@@ -605,6 +640,15 @@ impl ChainState {
     }
 }
 
+/// What the sweep of a piece comes to.
+#[derive(Default)]
+struct Share {
+    sums: Sums,
+    /// Whether runs are wanted.
+    watched: bool,
+    runs: Vec<Run>,
+}
+
 /// What workers share.
 struct Sides<'a> {
     chain: &'a Chain,
@@ -613,13 +657,13 @@ struct Sides<'a> {
 }
 
 impl Sides<'_> {
-    /// Moves some pieces; `x` and `v` are their blocks, `sums` has a place for each.
+    /// Moves some pieces; `x` and `v` are their blocks, `shares` has a place for each.
     fn sweep<const OBSERVE: bool>(
         &self,
         pieces: Range<usize>,
         mut x: &mut [f64],
         mut v: &mut [f64],
-        sums: &mut [Sums],
+        shares: &mut [Share],
         room: &mut Room,
     ) -> bool {
         let (chain, depth) = (self.chain, self.moments.len());
@@ -630,7 +674,7 @@ impl Sides<'_> {
             self.edges.map(|edges| &edges[2 * DEPTH * border + from..][..depth])
         };
         let mut whole = true;
-        for (piece, sums) in pieces.zip(sums) {
+        for (piece, share) in pieces.zip(shares) {
             let first = chain.start_of(piece);
             let blocks = chain.start_of(piece + 1) - first;
             let (own_x, own_v);
@@ -644,7 +688,7 @@ impl Sides<'_> {
                 before: beside(piece, 0),
                 after: beside(piece + 1, depth),
             };
-            whole &= piece.sweep::<OBSERVE>(chain, self.moments, room, sums);
+            whole &= piece.sweep::<OBSERVE>(chain, self.moments, room, share);
         }
         whole
     }

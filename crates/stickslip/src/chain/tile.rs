@@ -1,7 +1,8 @@
 //! The steps of a stretch of blocks. Positions and velocities go from one pair of buffers to another, block by block in
 //! the same arithmetic as the general step: a block of a chain moves bit for bit as the same block of a network.
 
-use super::{Chain, Fields};
+use super::{Chain, Fields, Share};
+use crate::analysis::slip_events::Run;
 use multiversion::multiversion;
 
 /// Room before the first block of a buffer: the neighbour of an end, and whole vectors from there on.
@@ -300,7 +301,7 @@ impl Piece<'_> {
         chain: &Chain,
         moments: &[Moment],
         room: &mut Room,
-        sums: &mut Sums,
+        share: &mut Share,
     ) -> bool {
         let depth = moments.len();
         let Room { numbers, carried } = room;
@@ -376,7 +377,17 @@ impl Piece<'_> {
                 if OBSERVE {
                     let own = PAD + own - 1..PAD + own + high - low + 1;
                     let (before, after) = ((&x[own.clone()], &v[own.clone()]), (&next_x[own.clone()], &next_v[own]));
-                    chain.account(moment, self.first + low, before, after, sums);
+                    let slips = chain.account(moment, self.first + low, before, after, &mut share.sums);
+                    if slips && share.watched {
+                        note_runs(
+                            s,
+                            self.first + low,
+                            chain.common.step,
+                            &after.1[1..],
+                            high - low,
+                            &mut share.runs,
+                        );
+                    }
                 }
                 std::mem::swap(&mut x, &mut next_x);
                 std::mem::swap(&mut v, &mut next_v);
@@ -387,6 +398,29 @@ impl Piece<'_> {
             self.v[low..high].copy_from_slice(&v[own]);
         }
         check == 0.0
+    }
+}
+
+/// Notes which neighbouring blocks slip together.
+fn note_runs(step: usize, first: usize, length: f64, velocities: &[f64], count: usize, runs: &mut Vec<Run>) {
+    let mut i = 0;
+    while i < count {
+        if velocities[i] == 0.0 {
+            i += 1;
+            continue;
+        }
+        let begin = i;
+        let mut slip = 0.0;
+        while i < count && velocities[i] != 0.0 {
+            slip += length * velocities[i];
+            i += 1;
+        }
+        runs.push(Run {
+            step: step as u32,
+            first: (first + begin) as u32,
+            end: (first + i) as u32,
+            slip,
+        });
     }
 }
 

@@ -622,7 +622,10 @@ pub(crate) static OUTPUT: Keys = keys(
 #[rustfmt::skip]
 pub(crate) static ANALYSIS: Keys = keys(
     "analysis",
-    &[&[key("stick_slip", Table(&STICK_SLIP), "{ signal = \"floor.force\", from = \"1 s\" }", "amplitude and period of a stick-slip cycle")]],
+    &[&[
+        key("stick_slip", Table(&STICK_SLIP), "{ signal = \"floor.force\", from = \"1 s\" }", "amplitude and period of a stick-slip cycle"),
+        key("slip_events", Table(&SLIP_EVENTS), "{ from = \"100 s\", smallest = \"1 mm\" }", "slip events of a chain and the distribution of their sizes"),
+    ]],
     "What is measured.",
 );
 
@@ -637,6 +640,18 @@ pub(crate) static STICK_SLIP: Keys = keys(
         key("e", Number, "20", "in place of `threshold`: the amplitude called stable is (static - kinetic)/e of the signal's friction (seed 003, eq 35)"),
     ]],
     "Measures of a stick-slip cycle.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SLIP_EVENTS: Keys = keys(
+    "slip-events",
+    &[&[
+        key("from", Number, "\"100 s\"", "events that begin earlier are not counted, s; default 0"),
+        key("smallest", Number, "\"1 mm\"", "smallest moment that the exponent of the distribution is taken from, m; default none, and then no exponent"),
+        key("largest", Number, "\"1 m\"", "largest such moment, m; default none"),
+        key("bins", Number, "5", "ranges of the distribution per decade of moments; default 5"),
+    ]],
+    "Slip events of a chain.",
 );
 
 #[rustfmt::skip]

@@ -30,6 +30,8 @@ pub struct Scenario {
     pub columns: Option<Vec<String>>,
     /// `[analysis] stick_slip`.
     pub stick_slip: Option<StickSlipSpec>,
+    /// `[analysis] slip_events`.
+    pub slip_events: Option<SlipEventsSpec>,
     /// `[map]`.
     pub map: Option<MapSpec>,
     /// What is allowed and probably not meant.
@@ -694,6 +696,19 @@ pub struct StickSlipSpec {
     pub from: f64,
     /// Largest amplitude called stable, default 0.01.
     pub threshold: f64,
+}
+
+/// `[analysis] slip_events`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlipEventsSpec {
+    /// Events that begin earlier are not counted, s.
+    pub from: f64,
+    /// Smallest moment that the exponent is taken from, m.
+    pub smallest: Option<f64>,
+    /// Largest such moment, m.
+    pub largest: Option<f64>,
+    /// Ranges of the distribution per decade.
+    pub bins: u32,
 }
 
 /// `[map]`: what changes from cell to cell of a stability map, as functions of the two values of the cell in SI.

@@ -52,6 +52,22 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             number(seen.speed)
         );
     }
+    if let Some(events) = &report.slip_events {
+        out += &format!(
+            "\nSlip events\n  {} events, {} unfinished; the largest has a moment of {} m, the widest {} blocks\n",
+            events.count,
+            events.unfinished,
+            number(events.largest),
+            events.most_blocks
+        );
+        if let Some(exponent) = events.exponent {
+            out += &format!(
+                "  N(>= M) falls as M^-{} over the {} events of the range chosen\n",
+                number(exponent),
+                events.fitted
+            );
+        }
+    }
     let frictions = frictions(simulation, report);
     if frictions.len() > 1 {
         out += &format!("\nFriction and contact\n{}", table(&frictions, "  "));

@@ -143,6 +143,64 @@ impl Reader {
         Some(friction)
     }
 
+    /// `[analysis] slip_events`.
+    pub(super) fn slip_events(
+        &mut self,
+        analysis: &Section<'_>,
+        has_chain: bool,
+        simulation: &SimulationSpec,
+    ) -> Option<SlipEventsSpec> {
+        let entry = analysis.get("slip_events")?;
+        if !has_chain {
+            self.report(
+                entry.key_span,
+                "`slip_events` are counted over the blocks of a `[chain]`, and there is none",
+                "leave it out; `stick_slip` measures the cycle of one friction",
+            );
+            return None;
+        }
+        let section = self.subsection(analysis, "slip_events", &keys::SLIP_EVENTS)?;
+        let from = self.number(&section, "from", &[Dimension::TIME], Sign::NotNegative);
+        let from = from.unwrap_or(0.0);
+        if from >= simulation.duration && from > 0.0 {
+            let message = format!(
+                "events are counted from {from} s on, when the run has ended ({} s)",
+                simulation.duration
+            );
+            self.report_at(
+                &section,
+                "from",
+                message,
+                "begin earlier, or make `simulation.duration` longer",
+            );
+        }
+        let smallest = self.number(&section, "smallest", &[Dimension::LENGTH], Sign::Positive);
+        let largest = self.number(&section, "largest", &[Dimension::LENGTH], Sign::Positive);
+        let order = match (smallest, largest) {
+            (Some(smallest), Some(largest)) => smallest < largest,
+            (None, Some(_)) => false,
+            _ => true,
+        };
+        if !order {
+            self.report_at(
+                &section,
+                "largest",
+                "`largest` needs a `smallest` below it",
+                "the exponent is taken from moments between the two: smallest = \"1 mm\", largest = \"1 m\"",
+            );
+        }
+        let bins = match section.get("bins") {
+            Some(_) => self.whole(&section, "bins", 1, 100),
+            None => Some(5),
+        };
+        Some(SlipEventsSpec {
+            from,
+            smallest,
+            largest,
+            bins: bins? as u32,
+        })
+    }
+
     fn spread(&mut self, section: &Section<'_>) -> SpreadSpec {
         let mut part = |key: &str| {
             let value = self

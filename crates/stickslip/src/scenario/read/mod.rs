@@ -272,7 +272,11 @@ impl Reader {
             .chain(chain.iter().map(|_| "chain"))
             .collect();
         let columns = self.columns(&root, &names);
-        let stick_slip = self.stick_slip(&root, &names, &elements, &simulation);
+        let analysis = self.subsection(&root, "analysis", &keys::ANALYSIS);
+        let stick_slip =
+            (analysis.as_ref()).and_then(|section| self.stick_slip(section, &names, &elements, &simulation));
+        let slip_events =
+            (analysis.as_ref()).and_then(|section| self.slip_events(section, chain.is_some(), &simulation));
         let map = self.map(&root);
         if !self.diagnostics.is_empty() {
             // In the order of the file; the whole file first, `--set` last.
@@ -298,6 +302,7 @@ impl Reader {
             chain,
             columns,
             stick_slip,
+            slip_events,
             map,
             warnings: self.warnings,
             sources: self.sources,
@@ -410,13 +415,12 @@ impl Reader {
 
     fn stick_slip(
         &mut self,
-        root: &Section<'_>,
+        analysis: &Section<'_>,
         names: &[&str],
         elements: &[(String, Option<ElementSpec>)],
         simulation: &SimulationSpec,
     ) -> Option<StickSlipSpec> {
-        let analysis = self.subsection(root, "analysis", &keys::ANALYSIS)?;
-        let section = self.subsection(&analysis, "stick_slip", &keys::STICK_SLIP)?;
+        let section = self.subsection(analysis, "stick_slip", &keys::STICK_SLIP)?;
         let signal = self.text(&section, "signal");
         if let (Some(signal), Some(entry)) = (&signal, section.get("signal")) {
             self.check_column(signal, entry.node.span, names);

@@ -394,6 +394,9 @@ spread = { mass = "5 %", stiffness = "3 %", friction = 0.1, position = "1 mm", s
 
 [output]
 columns = ["chain.slipping", "chain.moment", "chain.drive.position"]
+
+[analysis]
+slip_events = { from = "1 s", smallest = "0.1 mm", largest = "1 m", bins = 4 }
 "#;
 
 /// A chain whose drive is given by its position.
