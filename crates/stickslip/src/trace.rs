@@ -28,8 +28,11 @@ pub struct Columns {
 
 const AXES: [&str; 3] = [".x", ".y", ".z"];
 
+/// A column of many bodies: its name and what it is of what was seen.
+type Named<T> = (&'static str, fn(&T) -> f64);
+
 /// Columns of a chain.
-const CHAIN: &[(&str, fn(&Aggregates) -> f64)] = &[
+const CHAIN: &[Named<Aggregates>] = &[
     ("slipping", |chain| chain.slipping),
     ("moment", |chain| chain.moment),
     ("position", |chain| chain.position),

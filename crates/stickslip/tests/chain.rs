@@ -254,13 +254,14 @@ fn spread_is_even_within_its_bounds_and_repeats() {
     let count = 10_000;
     let chained = simulation(&chain("1 s", count, &lines));
     let (chain, _) = chained.chain().unwrap();
-    let parts: [(f64, Box<dyn Fn(&Block) -> f64>); 4] = [
-        (0.2, Box::new(|block| 1.0 / block.inverse_mass / 2.0)),
-        (0.1, Box::new(|block| block.neighbour / 50.0)),
-        (0.1, Box::new(|block| block.drive / 5.0)),
-        (0.3, Box::new(|block| block.strength)),
+    type Of = fn(&Block) -> f64;
+    let parts: [(f64, Of); 4] = [
+        (0.2, |block| 1.0 / block.inverse_mass / 2.0),
+        (0.1, |block| block.neighbour / 50.0),
+        (0.1, |block| block.drive / 5.0),
+        (0.3, |block| block.strength),
     ];
-    for (part, of) in &parts {
+    for (part, of) in parts {
         // The first block has no neighbour on its left.
         let deviations: Vec<f64> = (1..count).map(|i| (of(&chain.block(i)) - 1.0) / part).collect();
         assert!(deviations.iter().all(|d| d.abs() <= 1.0));
