@@ -8,11 +8,11 @@
 use crate::body::Frame;
 use crate::body::rigid_body::advance_rotation;
 use crate::element::contact::Surface;
+use crate::network::ball::RoundContact;
 use crate::network::port::Attachment;
 use crate::network::rigid::{Rigid, RigidKind, tangents};
 use crate::network::{Network, NetworkState, PlacedBody, Scratch};
 use nalgebra::Vector3;
-use stickslip_core::contact::rigid::resolve;
 
 /// A ball, its plane, and what does not change from step to step.
 struct Ball<'a> {
@@ -23,13 +23,11 @@ struct Ball<'a> {
     gravity: Vector3<f64>,
     /// Acceleration of the free ball.
     acceleration: Vector3<f64>,
-    /// Normal of the plane and two tangents.
-    directions: [Vector3<f64>; 3],
+    normal: Vector3<f64>,
+    contact: RoundContact,
     offset: f64,
     radius: f64,
     friction: [f64; 2],
-    inverse_mass: f64,
-    inverse_inertia: f64,
 }
 
 /// The motion of a ball and whether it sticks.
@@ -134,12 +132,17 @@ impl<'a> Ball<'a> {
             step: network.step,
             gravity: network.world_gravity,
             acceleration: force * inverse_mass,
-            directions: [normal, first, second],
+            normal,
+            contact: RoundContact::new(
+                [normal, first, second],
+                geometry.radius,
+                network.step,
+                inverse_mass,
+                1.0 / inertia,
+            ),
             offset,
             radius: geometry.radius,
             friction: friction.unwrap_or([0.0; 2]),
-            inverse_mass,
-            inverse_inertia: 1.0 / inertia,
         })
     }
 
@@ -153,41 +156,24 @@ impl<'a> Ball<'a> {
         after.spin += Vector3::zeros();
         (after.stuck, after.normal) = (false, 0.0);
 
-        let normal = &self.directions[0];
-        let gap = normal.dot(&before.position) - self.offset - self.radius;
-        let point = before.position - self.radius * normal;
-        let arm = point - before.position;
-        let along = |direction: &Vector3<f64>, moving: &Motion| -> f64 {
-            let turn = arm.cross(direction);
-            (0..3)
-                .map(|i| direction[i] * moving.velocity[i] + turn[i] * moving.spin[i])
-                .sum()
-        };
-        let free = self.directions.map(|direction| along(&direction, &after));
-        if gap <= 1e-9 || self.reaches(&before, gap, &arm, &point, free[0]) {
+        let gap = self.normal.dot(&before.position) - self.offset - self.radius;
+        if gap <= 1e-9 || self.reaches(&before, &after, gap) {
             let target = if gap == 0.0 && self.rigid.restitution == 0.0 {
                 0.0
             } else {
-                let approach = normal.dot(&(before.velocity + before.spin.cross(&arm)));
-                self.rigid
-                    .target(gap, point.norm() + before.position.norm(), approach, step)
+                self.target(&before, gap)
             };
-            let compliance = [
-                step * self.inverse_mass,
-                step * (self.inverse_mass + self.inverse_inertia * arm.norm_squared()),
-            ];
-            let solve = |mu: f64| resolve(free[0], [free[1], free[2]], target, compliance[0], compliance[1], mu);
-            let [mu_static, mu_kinetic] = self.friction;
-            // A contact that stuck has its static coefficient until it breaks away.
-            let mut touch = solve(if before.stuck { mu_static } else { mu_kinetic });
-            if before.stuck && !touch.stuck && mu_static != mu_kinetic {
-                touch = solve(mu_kinetic);
-            }
-            let rubbing = self.directions[1] * touch.friction[0] + self.directions[2] * touch.friction[1];
-            let mut change = (touch.normal_velocity - free[0]) * normal;
-            change += step * self.inverse_mass * rubbing;
+            let (free, touch) = self.contact.touch(
+                &after.velocity,
+                &after.spin,
+                [0.0; 3],
+                target,
+                self.friction,
+                before.stuck,
+            );
+            let (change, turn) = self.contact.changes(&free, &touch);
             after.velocity += change;
-            after.spin += step * self.inverse_inertia * arm.cross(&rubbing);
+            after.spin += turn;
             (after.stuck, after.normal) = (touch.stuck, touch.normal);
         }
         after.position += step * after.velocity;
@@ -195,10 +181,29 @@ impl<'a> Ball<'a> {
         after
     }
 
+    /// The touching point, and how fast it comes nearer.
+    fn approach(&self, before: &Motion) -> (Vector3<f64>, f64) {
+        let point = before.position - self.radius * self.normal;
+        let velocity = before.velocity + before.spin.cross(&(point - before.position));
+        (point, self.normal.dot(&velocity))
+    }
+
+    /// Smallest admissible normal velocity.
+    #[inline(never)]
+    fn target(&self, before: &Motion, gap: f64) -> f64 {
+        let (point, approach) = self.approach(before);
+        let size = point.norm() + before.position.norm();
+        self.rigid.target(gap, size, approach, self.step)
+    }
+
     /// Whether a ball off the plane may touch it within the step (as `Rigid::candidates` decides).
     #[inline(never)]
-    fn reaches(&self, before: &Motion, gap: f64, arm: &Vector3<f64>, point: &Vector3<f64>, free: f64) -> bool {
-        let approach = self.directions[0].dot(&(before.velocity + before.spin.cross(arm)));
+    fn reaches(&self, before: &Motion, after: &Motion, gap: f64) -> bool {
+        let (point, approach) = self.approach(before);
+        let turn = (point - before.position).cross(&self.normal);
+        let free: f64 = (0..3)
+            .map(|i| self.normal[i] * after.velocity[i] + turn[i] * after.spin[i])
+            .sum();
         let speed = before.velocity.norm() + self.gravity.norm() * self.step;
         let reach = (before.position - point).norm() * before.spin.norm();
         gap <= 4.0 * self.step * (speed + reach + approach.abs() + free.abs()) + 1e-9
