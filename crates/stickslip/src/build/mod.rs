@@ -2,6 +2,7 @@
 
 mod automatic;
 mod bodies;
+mod chain;
 mod elements;
 mod inclusion;
 mod islands;
@@ -10,6 +11,7 @@ mod normal;
 
 use crate::body::RigidBody;
 use crate::body::own::PlacedOwn;
+use crate::chain::{Chain, ChainState};
 use crate::element::own::OwnFriction;
 use crate::integrate::march::StepControl;
 use crate::integrate::{METHODS, Method, newmark};
@@ -82,6 +84,10 @@ pub struct Built {
     pub inverse_mass_felt: Vec<f64>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
+    /// The chain that the drive of the network pulls.
+    pub chain: Option<Chain>,
+    /// How it begins, until a simulation takes it.
+    pub(crate) chain_start: Option<ChainState>,
 }
 
 /// Everything collected while building.
@@ -188,10 +194,19 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
             builder.add_elements();
         }
     }
+    let chain = match &scenario.chain {
+        Some(spec) if builder.errors.is_empty() => builder.add_chain(spec),
+        _ => None,
+    };
     if !builder.errors.is_empty() {
         return Err(scenario.error(builder.errors));
     }
-    Ok(builder.finish(grid.steps(), grid.end()))
+    let (chain, chain_start) = chain.unzip();
+    Ok(Built {
+        chain,
+        chain_start,
+        ..builder.finish(grid.steps(), grid.end())
+    })
 }
 
 impl<'a> Builder<'a> {
@@ -467,6 +482,8 @@ impl<'a> Builder<'a> {
             implicit_springs: self.implicit_springs,
             inverse_mass_felt: self.inverse_mass_felt,
             warnings: self.warnings,
+            chain: None,
+            chain_start: None,
         }
     }
 }
