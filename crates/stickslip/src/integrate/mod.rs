@@ -3,6 +3,7 @@
 mod adaptive;
 mod fused;
 pub mod implicit_euler;
+pub(crate) mod lanes;
 mod lone;
 pub mod march;
 pub mod runge_kutta;
