@@ -2,6 +2,7 @@
 //! threads; a run that fails fails with the same words.
 
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use stickslip::Simulation;
 use stickslip::scenario::{Draft, Scenario};
 use stickslip::sweep::{Axis, Row, Sweep};
@@ -111,6 +112,108 @@ fn curve() -> impl Strategy<Value = String> {
         })
 }
 
+/// A key and the ends of its interval.
+type Range = (String, f64, f64);
+
+/// Up to two of the keys that may be varied, each with so many values.
+fn pick(keys: &[Range], varied: &BTreeSet<usize>, counts: [u64; 2]) -> Vec<String> {
+    let places: BTreeSet<usize> = varied.iter().map(|i| i % keys.len()).collect();
+    (places.into_iter().zip(counts))
+        .map(|(i, count)| format!("{}=lin:{}:{}:{count}", keys[i].0, keys[i].1, keys[i].2))
+        .collect()
+}
+
+/// A law of one bristle and its numbers.
+fn bristle() -> impl Strategy<Value = String> {
+    let law = prop_oneof![Just("proxy"), Just("relaxed"), Just("lugre"), Just("dahl")];
+    (
+        law,
+        0.1..3.0,
+        100.0..1e4,
+        1.0..50.0,
+        prop::bool::weighted(0.3),
+        prop::bool::weighted(0.3),
+    )
+        .prop_map(|(law, kinetic, stiffness, damping, pressed, stribeck)| {
+            let (normal, key) = if pressed {
+                ("normal_force = \"2 + sin(90*t)\"\n", "mu")
+            } else {
+                ("", "kinetic")
+            };
+            let damping = match law {
+                "relaxed" => "beta = 0.004\n".to_string(),
+                "dahl" => String::new(),
+                _ => format!("damping = {damping}\n"),
+            };
+            let stribeck = if stribeck && law != "dahl" {
+                let more = if pressed { "mu_static" } else { "static" };
+                format!("{more} = {}\nstribeck_velocity = 0.1\nviscous = 0.2\n", kinetic + 0.5)
+            } else {
+                String::new()
+            };
+            format!("{key} = {kinetic}\nlaw = \"{law}\"\nstiffness = {stiffness}\n{damping}{normal}{stribeck}")
+        })
+}
+
+prop_compose! {
+    /// One or two masses, maybe a driver, springs and bristles between them, in explicit steps.
+    fn masses()(
+        integrator in prop_oneof![Just("euler"), Just("rk4")],
+        step in prop_oneof![Just(1e-3), Just(7e-4), Just(0.4)],
+        steps in 1..60u64,
+        bodies in prop::collection::vec((0.2..3.0, number(), number(), prop::option::of(profile())), 1..=2),
+        driver in prop::option::of((prop::bool::ANY, profile())),
+        springs in prop::collection::vec((0usize..4, 0usize..4, 1.0..300.0, number(), number()), 0..4),
+        frictions in prop::collection::vec((0usize..4, 0usize..4), 0..3),
+        law in bristle(),
+        varied in prop::collection::btree_set(0usize..12, 1..=2),
+        counts in [1u64..24, 1u64..4],
+    ) -> Study {
+        let mut axes: Vec<Range> = Vec::new();
+        let mut vary = |key: String, low: f64, high: f64| axes.push((key, low, high));
+        let mut text = format!(
+            "[simulation]\nduration = {}\nstep = {step}\nintegrator = \"{integrator}\"\n", step * steps as f64);
+        let mut names = vec!["ground"];
+        for (name, (mass, position, velocity, force)) in ["one", "two"].into_iter().zip(bodies) {
+            text += &format!("[bodies.{name}]\nkind = \"mass\"\nmass = {mass}\nposition = {position}\nvelocity = {velocity}\n");
+            vary(format!("bodies.{name}.mass"), 0.5, 2.0);
+            vary(format!("bodies.{name}.velocity"), -1.0, 3.0);
+            if let Some(force) = force {
+                text += &format!("force = {force}\n");
+                vary(format!("bodies.{name}.force"), -3.0, 5.0);
+            }
+            names.push(name);
+        }
+        if let Some((by_position, profile)) = driver {
+            let key = if by_position { "position" } else { "velocity" };
+            text += &format!("[bodies.hook]\nkind = \"driver\"\n{key} = {profile}\n");
+            vary(format!("bodies.hook.{key}"), -1.0, 2.0);
+            names.push("hook");
+        }
+        let ends = |a: usize, b: usize| (names[a % names.len()], names[b % names.len()]);
+        for (i, (a, b, stiffness, damping, length)) in springs.into_iter().enumerate() {
+            let (a, b) = ends(a, b);
+            if a != b {
+                text += &format!(
+                    "[elements.s{i}]\nkind = \"spring\"\nbetween = [\"{a}\", \"{b}\"]\nstiffness = {stiffness}\n\
+                     damping = {}\nlength = {}\n", damping.abs(), length.abs());
+                // The stiffest of them overflow within a run.
+                vary(format!("elements.s{i}.stiffness"), 1.0, if i == 0 { 1e40 } else { 1e3 });
+            }
+        }
+        for (i, (a, b)) in frictions.into_iter().enumerate() {
+            let (a, b) = ends(a, b);
+            if a != b {
+                text += &format!("[elements.f{i}]\nkind = \"friction\"\nbetween = [\"{a}\", \"{b}\"]\n{law}");
+                vary(format!("elements.f{i}.{}", if law.starts_with("mu") { "mu" } else { "kinetic" }), 0.1, 0.6);
+                vary(format!("elements.f{i}.stiffness"), 100.0, 1000.0);
+            }
+        }
+        let measures = vec!["final.one.position".to_string(), "final.one.velocity".into()];
+        Study { axes: pick(&axes, &varied, counts), text, measures }
+    }
+}
+
 prop_compose! {
     /// One coordinate with drivers, springs and friction in the implicit step.
     fn blocks()(
@@ -126,7 +229,7 @@ prop_compose! {
         varied in prop::collection::btree_set(0usize..12, 1..=2),
         counts in [1u64..24, 1u64..4],
     ) -> Study {
-        let mut axes = Vec::new();
+        let mut axes: Vec<Range> = Vec::new();
         let mut vary = |key: String, low: f64, high: f64| axes.push((key, low, high));
         let mut text = format!(
             "[simulation]\nduration = {}\nstep = {step}\nintegrator = \"implicit-euler\"\n", step * steps as f64);
@@ -161,12 +264,7 @@ prop_compose! {
             let key = if curve.starts_with("mu") { "mu" } else { "kinetic" };
             vary(format!("elements.floor.{key}"), 0.1, 1.0);
         }
-        let axes: Vec<String> = (varied.iter().zip(counts))
-            .map(|(i, count)| (&axes[i % axes.len()], count))
-            .map(|((key, low, high), count)| format!("{key}=lin:{low}:{high}:{count}"))
-            .collect();
-        let distinct = axes.len() == 1 || axes[0].split('=').next() != axes[1].split('=').next();
-        let axes = if distinct { axes } else { axes[..1].to_vec() };
+        let axes = pick(&axes, &varied, counts);
         let mut measures = vec!["final.block.position".to_string(), "final.block.velocity".into()];
         if text.contains("floor") {
             measures.push("final.floor.force".into());
@@ -180,6 +278,11 @@ proptest! {
 
     #[test]
     fn blocks_side_by_side_or_alone(study in blocks()) {
+        check(&study)?;
+    }
+
+    #[test]
+    fn masses_side_by_side_or_alone(study in masses()) {
         check(&study)?;
     }
 }

@@ -1,7 +1,8 @@
 //! Several networks side by side: the variants of a sweep go through the same steps, each in a lane of a vector. Every lane
 //! does exactly what its network would do alone, bit for bit (tested).
 
-use super::{Method, lone};
+use super::runge_kutta::{EULER, RK4};
+use super::{Method, fused, lone};
 use crate::network::{Network, NetworkState, Scratch};
 
 /// Lanes of a pack: one vector of 256 bits. Latency is hidden by several packs, not by longer ones, whose numbers would not
@@ -22,6 +23,7 @@ pub(crate) struct Lane<'a> {
 pub(crate) fn takes(method: Method, network: &Network) -> bool {
     match method {
         Method::ImplicitEuler => lone::Lone::of(network).is_some(),
+        Method::Euler | Method::Rk4 => fused::lanes::takes(network),
         _ => false,
     }
 }
@@ -29,8 +31,11 @@ pub(crate) fn takes(method: Method, network: &Network) -> bool {
 /// Moves networks with the same step up to `steps` steps. One that cannot go with the others, or whose numbers do not stay
 /// finite, is left behind where it parted from them and goes on alone.
 pub(crate) fn run(method: Method, lanes: &mut [Lane<'_>], steps: u64) {
-    if method == Method::ImplicitEuler {
-        lone::run_lanes(lanes, steps);
+    match method {
+        Method::ImplicitEuler => lone::run_lanes(lanes, steps),
+        Method::Euler => fused::lanes::run_lanes(&EULER, lanes, steps),
+        Method::Rk4 => fused::lanes::run_lanes(&RK4, lanes, steps),
+        _ => (),
     }
 }
 
