@@ -125,8 +125,8 @@ impl Model {
             stick_slip: None,
             map: None,
             warnings: Vec::new(),
-            sources: Vec::new(),
-            spans: BTreeMap::new(),
+            sources: Default::default(),
+            spans: Default::default(),
         };
         Model {
             scenario,

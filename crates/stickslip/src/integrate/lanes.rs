@@ -5,10 +5,6 @@ use super::runge_kutta::{EULER, RK4};
 use super::{Method, fused, lone};
 use crate::network::{Network, NetworkState, Scratch};
 
-/// Lanes of a pack: one vector of 256 bits. Latency is hidden by several packs, not by longer ones, whose numbers would not
-/// fit into the registers.
-pub(super) const WIDTH: usize = 4;
-
 /// Most networks that are moved together: packs enough that none waits for its own sums.
 pub(crate) const MOST: usize = 32;
 
@@ -44,4 +40,48 @@ pub(crate) fn run(method: Method, lanes: &mut [Lane<'_>], steps: u64) {
 #[inline(always)]
 pub(super) fn fence() {
     std::hint::black_box(());
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Simulation;
+    use crate::scenario::Scenario;
+
+    fn simulation(name: &str, sets: &[&str]) -> Simulation {
+        let path = format!("{}/../../benches/scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_string()).collect();
+        let scenario = Scenario::read(path, &sets).unwrap_or_else(|error| panic!("{error}"));
+        Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// That rows are right is seen in their bytes; that they went side by side, only here.
+    #[test]
+    fn those_that_are_built_alike_move_and_others_stay() {
+        let lugre = ["elements.floor.law=lugre", "elements.floor.damping=10"];
+        let stribeck = ["elements.floor.static=12", "elements.floor.stribeck_velocity=1"];
+        let elsewhere = ["elements.spring.between=[\"block\", \"ground\"]"];
+        for (name, sets, other) in [
+            ("w4", &[][..], &["elements.floor.viscous=1"][..]),
+            ("w1", &[], &stribeck),
+            ("w1-rk4", &[], &elsewhere),
+            ("w1-rk4", &lugre, &["elements.floor.law=proxy"]),
+        ] {
+            let masses = ["bodies.block.mass=1", "bodies.block.mass=2", "bodies.block.mass=3"];
+            let mut all: Vec<Simulation> = masses
+                .iter()
+                .map(|mass| simulation(name, &[sets, &[mass]].concat()))
+                .collect();
+            all.push(simulation(name, other));
+            assert!(all[0].goes_in_lanes());
+            Simulation::advance_together(&mut all.iter_mut().collect::<Vec<_>>(), 3000);
+            let done: Vec<u64> = all.iter().map(Simulation::steps_done).collect();
+            assert_eq!(done, [3000, 3000, 3000, 0], "{name}");
+            for (mass, together) in masses.iter().zip(&all) {
+                let mut alone = simulation(name, &[sets, &[mass]].concat());
+                alone.advance(3000).unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(alone.state().values, together.state().values, "{name}, {mass}");
+            }
+        }
+        assert!(!simulation("w2", &[]).goes_in_lanes());
+    }
 }

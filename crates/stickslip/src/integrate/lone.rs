@@ -5,7 +5,7 @@
 //! for several side by side (lanes); its arithmetic is that of the general step, in the same order, and gives the same
 //! bytes (tested).
 
-use super::lanes::{Lane, WIDTH, fence};
+use super::lanes::{Lane, fence};
 use crate::element::friction::{Friction, Frictions, Implicit, SteadyCurve};
 use crate::element::spring::{Spring, Springs};
 use crate::network::port::{Coordinate, Pair};
@@ -20,6 +20,9 @@ use stickslip_core::scalar::{LaneMask, Lanes, Real};
 /// Most drivers and springs of a network that is taken here.
 const MOST_DRIVERS: usize = 4;
 const MOST_SPRINGS: usize = 4;
+
+/// Lanes of a pack: two vectors of 256 bits, whose instructions mix.
+const WIDTH: usize = 8;
 
 /// The other end of a spring or a friction: a driver by its number, or the ground.
 type End = usize;
@@ -96,79 +99,70 @@ impl Shape {
     }
 }
 
-/// A spring seen from the coordinate: its stretch is (other end − coordinate) − length.
+/// What a dragged block needs in each step, close together: memory that lies scattered would cost half as much again.
 #[derive(Clone, Copy)]
-struct Tie<R> {
-    stiffness: R,
-    damping: R,
-    length: R,
-}
-
-/// A driver: where it starts, its velocity in the step before and in the coming steps.
-#[derive(Clone, Copy)]
-struct Driver<R> {
-    start: R,
-    before: R,
+#[repr(align(64))]
+struct Hot<R> {
+    /// The coordinate.
+    x: R,
+    v: R,
+    /// How much speed friction can stop now.
+    limit: R,
+    /// Sum of the velocities of the first driver, and its velocity in the coming steps.
+    sum: R,
     travel: R,
-}
-
-/// What does not change between two changes of a profile.
-#[derive(Clone, Copy)]
-struct Fixed<R: Real> {
+    /// Stiffness of the first spring.
+    stiffness: R,
     inverse_mass: R,
-    gravity: R,
-    applied: R,
-    ties: [Tie<R>; MOST_SPRINGS],
-    drivers: [Driver<R>; MOST_DRIVERS],
     /// Dry friction stops this much speed within a step, sliding and at rest; the first also with the other sign.
     slides: R,
     holds: R,
     below: R,
+}
+
+/// The rest. A spring is seen from the coordinate: its stretch is (other end − coordinate) − length. The stiffness of the
+/// first spring and the sum of the first driver are those in [`Hot`].
+#[derive(Clone, Copy)]
+#[repr(align(64))]
+struct Rest<R: Real> {
+    gravity: R,
+    applied: R,
+    stiffness: [R; MOST_SPRINGS],
+    damping: [R; MOST_SPRINGS],
+    length: [R; MOST_SPRINGS],
+    /// Where drivers start, their velocities in the step before and in the coming steps, and sums of their velocities.
+    start: [R; MOST_DRIVERS],
+    before: [R; MOST_DRIVERS],
+    travel: [R; MOST_DRIVERS],
+    sum: [R; MOST_DRIVERS],
     compliance: R,
     load: R,
     curve: Stribeck<R>,
-}
-
-/// What moves: the coordinate, how much speed friction can stop now, the sums of the drivers' velocities.
-#[derive(Clone, Copy)]
-struct Moving<R: Real> {
-    x: R,
-    v: R,
-    limit: R,
-    sums: [R; MOST_DRIVERS],
     stuck: R::Mask,
-}
-
-/// One run, or several side by side.
-#[derive(Clone, Copy)]
-#[repr(align(64))]
-struct Pack<R: Real> {
-    at: Moving<R>,
-    fixed: Fixed<R>,
 }
 
 /// One step; whether the coordinate sticks.
 #[inline(always)]
-fn step<R: Real>(shape: Shape, at: &mut Moving<R>, fixed: &Fixed<R>, step: R) -> R::Mask {
+fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) -> R::Mask {
     let rubs = shape.friction != Rubbing::None;
-    let mut force = fixed.applied;
+    let mut force = rest.applied;
     for i in 0..shape.springs {
-        let (tie, end) = (&fixed.ties[i], shape.ends[i]);
+        let end = shape.ends[i];
         let (mut position, mut velocity) = (R::zero(), R::zero());
         if end != GROUND {
-            position = step * at.sums[end];
+            position = step * if end == 0 { hot.sum } else { rest.sum[end] };
             if shape.shifted {
-                position = fixed.drivers[end].start + position;
+                position = rest.start[end] + position;
             }
-            velocity = fixed.drivers[end].before;
+            velocity = rest.before[end];
         }
-        let mut stretch = position - at.x;
+        let mut stretch = position - hot.x;
         if shape.long {
-            stretch = stretch - tie.length;
+            stretch = stretch - rest.length[i];
         }
-        let mut pull = tie.stiffness * stretch;
+        let mut pull = if i == 0 { hot.stiffness } else { rest.stiffness[i] } * stretch;
         if shape.damped {
-            pull = pull + tie.damping * (velocity - at.v);
+            pull = pull + rest.damping[i] * (velocity - hot.v);
         }
         // 0 + pull is pull, but for the sign of a zero; with friction the velocity it is added to is never −0.
         force = if i == 0 && !shape.pushed && rubs {
@@ -178,38 +172,41 @@ fn step<R: Real>(shape: Shape, at: &mut Moving<R>, fixed: &Fixed<R>, step: R) ->
         };
     }
     if shape.massive {
-        force = force * fixed.inverse_mass;
+        force = force * hot.inverse_mass;
     }
     if shape.heavy {
-        force = force + fixed.gravity;
+        force = force + rest.gravity;
     }
-    let free = at.v + step * force;
-    let mut stuck = at.stuck;
-    at.v = free;
+    let free = hot.v + step * force;
+    let mut stuck = rest.stuck;
+    hot.v = free;
     if rubs {
         let moves = shape.under != GROUND;
-        let under = if moves {
-            fixed.drivers[shape.under].travel
-        } else {
-            R::zero()
+        let under = match shape.under {
+            0 => hot.travel,
+            GROUND => R::zero(),
+            driver => rest.travel[driver],
         };
         let slip = if moves { free - under } else { free };
         let velocity = if shape.friction == Rubbing::Dry {
             // The closed form of `resolve` for one force at every speed: v̄ − clamp(v̄, ±W·F).
-            stuck = slip.abs().le(at.limit);
-            at.limit = R::select(stuck, fixed.holds, fixed.slides);
-            R::select(stuck, R::zero(), slip - slip.max(fixed.below).min(fixed.slides))
+            stuck = slip.abs().le(hot.limit);
+            hot.limit = R::select(stuck, hot.holds, hot.slides);
+            R::select(stuck, R::zero(), slip - slip.max(hot.below).min(hot.slides))
         } else {
-            let outcome = resolve(&fixed.curve, fixed.load, [slip], fixed.compliance, at.stuck);
+            let outcome = resolve(&rest.curve, rest.load, [slip], rest.compliance, rest.stuck);
             stuck = outcome.stuck;
-            at.stuck = stuck;
+            rest.stuck = stuck;
             outcome.velocity[0]
         };
-        at.v = if moves { velocity + under } else { velocity };
+        hot.v = if moves { velocity + under } else { velocity };
     }
-    at.x = at.x + step * at.v;
-    for i in 0..shape.drivers {
-        at.sums[i] = at.sums[i] + fixed.drivers[i].travel;
+    hot.x = hot.x + step * hot.v;
+    if shape.drivers > 0 {
+        hot.sum = hot.sum + hot.travel;
+    }
+    for i in 1..shape.drivers {
+        rest.sum[i] = rest.sum[i] + rest.travel[i];
     }
     stuck
 }
@@ -237,35 +234,38 @@ macro_rules! with_shape {
 
 /// Steps of one run, which stays in registers.
 #[inline(never)]
-fn alone(shape: Shape, pack: &mut Pack<f64>, step_length: f64, steps: u64) {
+fn alone(shape: Shape, run: &mut Run, length: f64, steps: u64) {
     with_shape!(shape, |shape| {
-        let Pack { mut at, fixed } = *pack;
+        let (mut hot, mut rest) = *run;
         for _ in 0..steps {
-            at.stuck = step(shape, &mut at, &fixed, step_length);
+            rest.stuck = step(shape, &mut hot, &mut rest, length);
         }
-        pack.at = at;
+        *run = (hot, rest);
     });
 }
 
 /// Steps of several runs, all of them one step and then the next: while one waits for its sums the others go on.
 #[multiversion(targets("x86_64+avx2"))]
-fn together(shape: Shape, packs: &mut [Pack<Lanes<WIDTH>>], step_length: f64, steps: u64) {
-    let length = Lanes::lit(step_length);
+fn together(shape: Shape, (hots, rests): (&mut [Hot<Wide>], &mut [Rest<Wide>]), length: f64, steps: u64) {
     with_shape!(shape, |shape| for _ in 0..steps {
-        for pack in packs.iter_mut() {
+        for (hot, rest) in hots.iter_mut().zip(rests.iter_mut()) {
             fence();
-            step(shape, &mut pack.at, &pack.fixed, length);
+            step(shape, hot, rest, Lanes::lit(length));
         }
     });
 }
 
 /// One step of several runs, after which it is known which of them stick.
 #[multiversion(targets("x86_64+avx2"))]
-fn once(shape: Shape, packs: &mut [Pack<Lanes<WIDTH>>], step_length: f64) {
-    for pack in packs.iter_mut() {
-        pack.at.stuck = step(shape, &mut pack.at, &pack.fixed, Lanes::lit(step_length));
+fn once(shape: Shape, (hots, rests): (&mut [Hot<Wide>], &mut [Rest<Wide>]), length: f64) {
+    for (hot, rest) in hots.iter_mut().zip(rests.iter_mut()) {
+        rest.stuck = step(shape, hot, rest, Lanes::lit(length));
     }
 }
+
+/// The numbers of one run.
+type Run = (Hot<f64>, Rest<f64>);
+type Wide = Lanes<WIDTH>;
 
 /// One free coordinate and what acts on it.
 pub(crate) struct Lone<'a> {
@@ -342,16 +342,16 @@ impl<'a> Lone<'a> {
     /// number does not stay finite: the general step says which.
     pub(crate) fn advance(&self, state: &mut NetworkState, scratch: &mut Scratch, most: u64) -> u64 {
         let steps = self.constant_steps(state, scratch).min(most);
-        let Some((shape, mut pack)) = self.pack(state, scratch) else {
+        let Some((shape, mut run)) = self.numbers(state, scratch) else {
             return 0;
         };
         let length = self.network.step;
-        alone(shape, &mut pack, length, 1);
+        alone(shape, &mut run, length, 1);
         if steps > 1 {
-            pack.fixed.settle_drivers();
-            alone(shape, &mut pack, length, steps - 1);
+            run.1.settle_drivers();
+            alone(shape, &mut run, length, steps - 1);
         }
-        if self.unpack(&pack, state, steps) { steps } else { 0 }
+        if self.take_over(&run, state, steps) { steps } else { 0 }
     }
 
     /// Brings the signals to the end of the coming step; how many steps keep their values.
@@ -362,54 +362,59 @@ impl<'a> Lone<'a> {
     }
 
     /// The numbers of the coming steps; none if the state is one that only the general step can take up.
-    fn pack(&self, state: &NetworkState, scratch: &Scratch) -> Option<(Shape, Pack<f64>)> {
+    fn numbers(&self, state: &NetworkState, scratch: &Scratch) -> Option<(Shape, Run)> {
         let network = self.network;
         let (signals, values) = (scratch.signals.get(), &state.values);
         let (x, v) = (values[0], values[self.velocity]);
         if v == 0.0 && v.is_sign_negative() {
             return None;
         }
-        let mut drivers = [Driver::default(); MOST_DRIVERS];
-        let mut sums = [0.0; MOST_DRIVERS];
-        for ((driver, sum), drive) in drivers.iter_mut().zip(&mut sums).zip(&network.drives) {
-            *driver = Driver {
-                start: drive.start,
-                before: values[drive.coordinate.v],
-                travel: signals[drive.signal],
-            };
-            *sum = values[drive.sum];
-            if values[drive.coordinate.q] != drive.start + network.step * *sum {
-                return None;
-            }
-        }
-        let mut ties = [Tie::default(); MOST_SPRINGS];
-        for (tie, spring) in ties.iter_mut().zip(self.springs) {
-            // Seen from its other end a spring has the opposite stretch, to the last bit, if its length counts the other way.
-            let first = spring.pair.first.q == 0;
-            *tie = Tie {
-                stiffness: spring.stiffness,
-                damping: spring.damping,
-                length: if first { -spring.length } else { spring.length },
-            };
-        }
-        let applied = network
-            .forces
-            .iter()
-            .fold(0.0, |sum, force| sum + signals[force.signal]);
-        let mut fixed = Fixed {
-            inverse_mass: network.inverse_mass[0],
+        let mut rest = Rest {
             gravity: network.gravity[0],
-            applied,
-            ties,
-            drivers,
-            slides: 0.0,
-            holds: 0.0,
-            below: 0.0,
+            applied: network
+                .forces
+                .iter()
+                .fold(0.0, |sum, force| sum + signals[force.signal]),
+            stiffness: [0.0; MOST_SPRINGS],
+            damping: [0.0; MOST_SPRINGS],
+            length: [0.0; MOST_SPRINGS],
+            start: [0.0; MOST_DRIVERS],
+            before: [0.0; MOST_DRIVERS],
+            travel: [0.0; MOST_DRIVERS],
+            sum: [0.0; MOST_DRIVERS],
             compliance: 0.0,
             load: 0.0,
             curve: Stribeck::coulomb(0.0),
+            stuck: false,
         };
-        let mut stuck = false;
+        for (i, drive) in network.drives.iter().enumerate() {
+            rest.start[i] = drive.start;
+            rest.before[i] = values[drive.coordinate.v];
+            rest.travel[i] = signals[drive.signal];
+            rest.sum[i] = values[drive.sum];
+            if values[drive.coordinate.q] != drive.start + network.step * rest.sum[i] {
+                return None;
+            }
+        }
+        for (i, spring) in self.springs.iter().enumerate() {
+            // Seen from its other end a spring has the opposite stretch, to the last bit, if its length counts the other way.
+            let first = spring.pair.first.q == 0;
+            rest.stiffness[i] = spring.stiffness;
+            rest.damping[i] = spring.damping;
+            rest.length[i] = if first { -spring.length } else { spring.length };
+        }
+        let mut hot = Hot {
+            x,
+            v,
+            limit: 0.0,
+            sum: rest.sum[0],
+            travel: rest.travel[0],
+            stiffness: rest.stiffness[0],
+            inverse_mass: network.inverse_mass[0],
+            slides: 0.0,
+            holds: 0.0,
+            below: 0.0,
+        };
         let mut rubbing = Rubbing::None;
         if let Some(Rub {
             friction, curve, load, ..
@@ -417,11 +422,12 @@ impl<'a> Lone<'a> {
         {
             let (load, compliance) = (signals[*load].max(0.0), friction.compliance());
             let slides = curve.dry(0.0, load);
-            fixed.slides = compliance * slides;
-            fixed.holds = compliance * slides.max(curve.holding(load));
-            fixed.below = -fixed.slides;
-            (fixed.load, fixed.compliance, fixed.curve) = (load, compliance, **curve);
-            stuck = values[friction.state] != 0.0;
+            hot.slides = compliance * slides;
+            hot.holds = compliance * slides.max(curve.holding(load));
+            hot.below = -hot.slides;
+            (rest.load, rest.compliance, rest.curve) = (load, compliance, **curve);
+            rest.stuck = values[friction.state] != 0.0;
+            hot.limit = if rest.stuck { hot.holds } else { hot.slides };
             rubbing = if Curve::<f64>::constant(*curve) {
                 Rubbing::Dry
             } else {
@@ -430,50 +436,42 @@ impl<'a> Lone<'a> {
                 }
             };
         }
-        let springs = &ties[..self.springs.len()];
+        let some = |numbers: &[f64]| numbers.iter().any(|&x| x != 0.0);
         let shape = Shape {
             drivers: network.drives.len(),
-            springs: springs.len(),
+            springs: self.springs.len(),
             ends: self.ends,
-            damped: springs.iter().any(|tie| tie.damping != 0.0),
-            long: springs.iter().any(|tie| tie.length != 0.0),
-            pushed: applied != 0.0 || springs.is_empty(),
-            heavy: fixed.gravity != 0.0,
-            massive: fixed.inverse_mass != 1.0,
-            shifted: drivers.iter().any(|driver| driver.start != 0.0),
+            damped: some(&rest.damping),
+            long: some(&rest.length),
+            pushed: rest.applied != 0.0 || self.springs.is_empty(),
+            heavy: rest.gravity != 0.0,
+            massive: hot.inverse_mass != 1.0,
+            shifted: some(&rest.start),
             friction: rubbing,
             under: self.friction.as_ref().map_or(GROUND, |rub| rub.under),
         };
-        let limit = if stuck { fixed.holds } else { fixed.slides };
-        let at = Moving {
-            x,
-            v,
-            limit,
-            sums,
-            stuck,
-        };
-        Some((shape, Pack { at, fixed }))
+        Some((shape, (hot, rest)))
     }
 
     /// Puts the end of some steps into the state, unless a number is not finite: what has become infinite or undefined
     /// never becomes finite again, so that one look at the end is enough.
-    fn unpack(&self, Pack { at, fixed }: &Pack<f64>, state: &mut NetworkState, steps: u64) -> bool {
+    fn take_over(&self, (hot, rest): &Run, state: &mut NetworkState, steps: u64) -> bool {
         let network = self.network;
-        let drivers = || fixed.drivers.iter().zip(&at.sums).zip(&network.drives);
-        let position = |start: f64, sum: f64| start + network.step * sum;
-        let finite = |((driver, sum), _): ((&Driver<f64>, &f64), _)| position(driver.start, *sum).is_finite();
-        if !(at.x.is_finite() && at.v.is_finite() && drivers().all(finite)) {
+        let sum = |i: usize| if i == 0 { hot.sum } else { rest.sum[i] };
+        let position = |i: usize| rest.start[i] + network.step * sum(i);
+        let drivers = 0..network.drives.len();
+        if !(hot.x.is_finite() && hot.v.is_finite() && drivers.clone().all(|i| position(i).is_finite())) {
             return false;
         }
         let values = &mut state.values;
-        (values[0], values[self.velocity]) = (at.x, at.v);
+        (values[0], values[self.velocity]) = (hot.x, hot.v);
         if let Some(rub) = &self.friction {
-            values[rub.friction.state] = f64::from(u8::from(at.stuck));
+            values[rub.friction.state] = f64::from(u8::from(rest.stuck));
         }
-        for ((driver, &sum), drive) in drivers() {
-            values[drive.coordinate.q] = position(driver.start, sum);
-            values[drive.coordinate.v] = driver.travel;
-            values[drive.sum] = sum;
+        for (i, drive) in network.drives.iter().enumerate() {
+            values[drive.coordinate.q] = position(i);
+            values[drive.coordinate.v] = rest.travel[i];
+            values[drive.sum] = sum(i);
         }
         state.step += steps;
         true
@@ -496,80 +494,59 @@ fn other_end(network: &Network, pair: &Pair) -> Option<End> {
     (pair.ratio == [1.0, 1.0] && other.q != 0).then(|| end(other))?
 }
 
-impl<R: Real> Fixed<R> {
+impl<R: Real> Rest<R> {
     /// After the first step the drivers have had the velocities of the coming ones.
     fn settle_drivers(&mut self) {
-        for driver in &mut self.drivers {
-            driver.before = driver.travel;
-        }
+        self.before = self.travel;
     }
 }
 
-impl Default for Tie<f64> {
-    fn default() -> Self {
-        Tie {
-            stiffness: 0.0,
-            damping: 0.0,
-            length: 0.0,
-        }
-    }
+/// Several runs side by side.
+fn side_by_side(runs: &[&Run; WIDTH]) -> (Hot<Wide>, Rest<Wide>) {
+    let hot = |get: fn(&Hot<f64>) -> f64| Lanes(std::array::from_fn(|i| get(&runs[i].0)));
+    let rest = |get: fn(&Rest<f64>) -> f64| Lanes(std::array::from_fn(|i| get(&runs[i].1)));
+    let several =
+        |get: fn(&Rest<f64>) -> &[f64; 4]| std::array::from_fn(|k| Lanes(std::array::from_fn(|i| get(&runs[i].1)[k])));
+    (
+        Hot {
+            x: hot(|run| run.x),
+            v: hot(|run| run.v),
+            limit: hot(|run| run.limit),
+            sum: hot(|run| run.sum),
+            travel: hot(|run| run.travel),
+            stiffness: hot(|run| run.stiffness),
+            inverse_mass: hot(|run| run.inverse_mass),
+            slides: hot(|run| run.slides),
+            holds: hot(|run| run.holds),
+            below: hot(|run| run.below),
+        },
+        Rest {
+            gravity: rest(|run| run.gravity),
+            applied: rest(|run| run.applied),
+            stiffness: several(|run| &run.stiffness),
+            damping: several(|run| &run.damping),
+            length: several(|run| &run.length),
+            start: several(|run| &run.start),
+            before: several(|run| &run.before),
+            travel: several(|run| &run.travel),
+            sum: several(|run| &run.sum),
+            compliance: rest(|run| run.compliance),
+            load: rest(|run| run.load),
+            curve: Stribeck::side_by_side(&std::array::from_fn(|i| runs[i].1.curve)),
+            stuck: LaneMask::new(std::array::from_fn(|i| runs[i].1.stuck)),
+        },
+    )
 }
 
-impl Default for Driver<f64> {
-    fn default() -> Self {
-        Driver {
-            start: 0.0,
-            before: 0.0,
-            travel: 0.0,
-        }
+/// Where one of them is now, in place of where it was.
+fn separate((hot, rest): (&Hot<Wide>, &Rest<Wide>), lane: usize, run: &mut Run) {
+    run.0.x = hot.x.0[lane];
+    run.0.v = hot.v.0[lane];
+    run.0.sum = hot.sum.0[lane];
+    for (sum, sums) in run.1.sum.iter_mut().zip(&rest.sum) {
+        *sum = sums.0[lane];
     }
-}
-
-impl Pack<Lanes<WIDTH>> {
-    /// Several runs side by side.
-    fn of(runs: &[&Pack<f64>; WIDTH]) -> Self {
-        let side = |get: &dyn Fn(&Pack<f64>) -> f64| Lanes(std::array::from_fn(|i| get(runs[i])));
-        Pack {
-            at: Moving {
-                x: side(&|run| run.at.x),
-                v: side(&|run| run.at.v),
-                limit: side(&|run| run.at.limit),
-                sums: std::array::from_fn(|i| side(&|run| run.at.sums[i])),
-                stuck: LaneMask::new(std::array::from_fn(|i| runs[i].at.stuck)),
-            },
-            fixed: Fixed {
-                inverse_mass: side(&|run| run.fixed.inverse_mass),
-                gravity: side(&|run| run.fixed.gravity),
-                applied: side(&|run| run.fixed.applied),
-                ties: std::array::from_fn(|i| Tie {
-                    stiffness: side(&|run| run.fixed.ties[i].stiffness),
-                    damping: side(&|run| run.fixed.ties[i].damping),
-                    length: side(&|run| run.fixed.ties[i].length),
-                }),
-                drivers: std::array::from_fn(|i| Driver {
-                    start: side(&|run| run.fixed.drivers[i].start),
-                    before: side(&|run| run.fixed.drivers[i].before),
-                    travel: side(&|run| run.fixed.drivers[i].travel),
-                }),
-                slides: side(&|run| run.fixed.slides),
-                holds: side(&|run| run.fixed.holds),
-                below: side(&|run| run.fixed.below),
-                compliance: side(&|run| run.fixed.compliance),
-                load: side(&|run| run.fixed.load),
-                curve: Stribeck::side_by_side(&std::array::from_fn(|i| runs[i].fixed.curve)),
-            },
-        }
-    }
-
-    /// Where one of them is now, in place of where it was.
-    fn lane(&self, lane: usize, run: &mut Pack<f64>) {
-        run.at.x = self.at.x.0[lane];
-        run.at.v = self.at.v.0[lane];
-        for (sum, sums) in run.at.sums.iter_mut().zip(&self.at.sums) {
-            *sum = sums.0[lane];
-        }
-        run.at.stuck = self.at.stuck.lane(lane);
-    }
+    run.1.stuck = rest.stuck.lane(lane);
 }
 
 /// Moves several networks side by side. Those that are not built alike, or whose numbers do not stay finite, are left where
@@ -580,15 +557,16 @@ pub(super) fn run_lanes(lanes: &mut [Lane<'_>], mut steps: u64) {
     let mut members: Vec<(&mut Lane<'_>, &Lone<'_>)> = (lanes.iter_mut().zip(&plans))
         .filter_map(|(lane, plan)| Some((lane, plan.as_ref()?)))
         .collect();
-    let mut runs: Vec<Pack<f64>> = Vec::with_capacity(members.len());
-    let mut packs = Vec::with_capacity(members.len().div_ceil(WIDTH));
+    let mut runs: Vec<Run> = Vec::with_capacity(members.len());
+    let packs = members.len().div_ceil(WIDTH);
+    let mut packs = (Vec::with_capacity(packs), Vec::with_capacity(packs));
     while steps > 0 {
         let mut count = steps;
         let mut shape: Option<Shape> = None;
         runs.clear();
         members.retain_mut(|(lane, plan)| {
             let constant = plan.constant_steps(lane.state, lane.scratch);
-            let Some((own, pack)) = plan.pack(lane.state, lane.scratch) else {
+            let Some((own, run)) = plan.numbers(lane.state, lane.scratch) else {
                 return false;
             };
             let Some(both) = shape.map_or(Some(own), |shape| shape.with(own)) else {
@@ -596,7 +574,7 @@ pub(super) fn run_lanes(lanes: &mut [Lane<'_>], mut steps: u64) {
             };
             shape = Some(both);
             count = count.min(constant);
-            runs.push(pack);
+            runs.push(run);
             true
         });
         let (Some(shape), Some((lane, _))) = (shape, members.first()) else {
@@ -604,27 +582,33 @@ pub(super) fn run_lanes(lanes: &mut [Lane<'_>], mut steps: u64) {
         };
         advance(shape, &mut runs, &mut packs, lane.network.step, count);
         let mut ends = runs.iter();
-        members.retain_mut(|(lane, plan)| ends.next().is_some_and(|end| plan.unpack(end, lane.state, count)));
+        members.retain_mut(|(lane, plan)| ends.next().is_some_and(|end| plan.take_over(end, lane.state, count)));
         steps -= count;
     }
 }
 
 /// Moves runs of one shape, the last of them repeated to fill its pack.
-fn advance(shape: Shape, runs: &mut [Pack<f64>], packs: &mut Vec<Pack<Lanes<WIDTH>>>, length: f64, steps: u64) {
-    packs.clear();
-    packs.extend(
-        runs.chunks(WIDTH)
-            .map(|runs| Pack::of(&std::array::from_fn(|i| &runs[i.min(runs.len() - 1)]))),
-    );
-    once(shape, packs, length);
+fn advance(
+    shape: Shape,
+    runs: &mut [Run],
+    (hots, rests): &mut (Vec<Hot<Wide>>, Vec<Rest<Wide>>),
+    length: f64,
+    steps: u64,
+) {
+    hots.clear();
+    rests.clear();
+    for runs in runs.chunks(WIDTH) {
+        let (hot, rest) = side_by_side(&std::array::from_fn(|i| &runs[i.min(runs.len() - 1)]));
+        hots.push(hot);
+        rests.push(rest);
+    }
+    once(shape, (hots, rests), length);
     if steps > 1 {
-        for pack in packs.iter_mut() {
-            pack.fixed.settle_drivers();
-        }
-        together(shape, packs, length, steps - 2);
-        once(shape, packs, length);
+        rests.iter_mut().for_each(Rest::settle_drivers);
+        together(shape, (hots, rests), length, steps - 2);
+        once(shape, (hots, rests), length);
     }
     for (i, run) in runs.iter_mut().enumerate() {
-        packs[i / WIDTH].lane(i % WIDTH, run);
+        separate((&hots[i / WIDTH], &rests[i / WIDTH]), i % WIDTH, run);
     }
 }

@@ -47,7 +47,7 @@ pub use measure::Measure;
 
 use crate::integrate::lanes::MOST;
 use crate::run::{Ended, Options, run};
-use crate::scenario::{Draft, MapSpec, ScenarioError};
+use crate::scenario::{Draft, MapSpec, Scenario, ScenarioError};
 use crate::simulation::Simulation;
 use crate::trace::Columns;
 use std::collections::BTreeMap;
@@ -270,6 +270,8 @@ impl Sweep {
         Runner {
             sweep: self,
             draft: self.draft.clone(),
+            pattern: None,
+            looked: false,
         }
     }
 
@@ -367,6 +369,16 @@ impl Sweep {
 pub struct Runner<'a> {
     sweep: &'a Sweep,
     draft: Draft,
+    /// A scenario that was read, if all rows differ from it in plain numbers only.
+    pattern: Option<Pattern>,
+    /// Whether it is known if they do.
+    looked: bool,
+}
+
+struct Pattern {
+    scenario: Scenario,
+    /// The columns of its trace, once a run has been measured.
+    columns: Option<Columns>,
 }
 
 impl Runner<'_> {
@@ -414,9 +426,33 @@ impl Runner<'_> {
             .collect()
     }
 
+    /// The scenario of a row: that of another row with other numbers, where that comes to the same, or else read anew.
+    fn scenario(&mut self, keys: &[Value]) -> Result<Scenario, ScenarioError> {
+        let axes = &self.sweep.axes;
+        let with_numbers = |mut scenario: Scenario| {
+            let numbers = keys.iter().map(|value| value.number.unwrap_or(f64::NAN));
+            let changes = axes.iter().map(|axis| axis.key.as_str()).zip(numbers);
+            scenario.put_numbers(changes).then_some(scenario)
+        };
+        let pattern = self.pattern.as_ref();
+        if let Some(scenario) = pattern.and_then(|pattern| with_numbers(pattern.scenario.clone())) {
+            return Ok(scenario);
+        }
+        let scenario = self.draft.vary(OPTION, &self.sweep.changes(keys))?;
+        if !self.looked {
+            self.looked = true;
+            let uniform = axes.iter().all(Axis::is_uniform);
+            let scenario = uniform.then(|| with_numbers(scenario.clone())).flatten();
+            self.pattern = scenario.map(|scenario| Pattern {
+                scenario,
+                columns: None,
+            });
+        }
+        Ok(scenario)
+    }
+
     fn simulation(&mut self, keys: &[Value]) -> Result<Simulation, String> {
-        let changes = self.sweep.changes(keys);
-        let outcome = self.draft.vary(OPTION, &changes).and_then(Simulation::new);
+        let outcome = self.scenario(keys).and_then(Simulation::new);
         outcome.map_err(|error| {
             let first = error.diagnostics.into_iter().next();
             first.map_or_else(String::new, |diagnostic| diagnostic.message)
@@ -425,7 +461,7 @@ impl Runner<'_> {
 
     /// The row of a run, which is finished from where it stands; `None` if it was stopped.
     fn finish(
-        &self,
+        &mut self,
         keys: Vec<Value>,
         simulation: Result<Simulation, String>,
         stop: Option<&AtomicBool>,
@@ -446,7 +482,7 @@ impl Runner<'_> {
 
     /// The measures of a run, or why it failed; `None` if it was stopped.
     fn measure(
-        &self,
+        &mut self,
         mut simulation: Simulation,
         stop: Option<&AtomicBool>,
     ) -> Option<Result<Vec<serde_json::Value>, String>> {
@@ -479,7 +515,12 @@ impl Runner<'_> {
             return Some(Err(error.to_string()));
         }
         simulation.observe();
-        let columns = Columns::new(&simulation);
+        // Rows that differ in numbers only have the same columns.
+        let known = self.pattern.as_mut().map(|pattern| &mut pattern.columns);
+        let mut own = None;
+        let columns = known
+            .unwrap_or(&mut own)
+            .get_or_insert_with(|| Columns::new(&simulation));
         let value = |name: &&str| {
             let column = columns.names().iter().position(|other| other == name)?;
             Some(columns.value(&simulation, column).into())

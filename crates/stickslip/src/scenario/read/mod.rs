@@ -307,8 +307,8 @@ impl Reader {
             stick_slip,
             map,
             warnings: self.warnings,
-            sources: self.sources,
-            spans: self.spans,
+            sources: self.sources.into(),
+            spans: self.spans.into(),
         })
     }
 
