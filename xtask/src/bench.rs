@@ -28,6 +28,8 @@ struct Variant {
 enum Outcome {
     /// Position of a body at the end.
     Position(&'static str),
+    /// Sum of the positions of all blocks of a chain at the end; costs are per block.
+    SumOfPositions,
     /// End of the first step after which the sphere of this name and radius rolls on the plane z = 0.
     EndOfSlip(&'static str, f64),
 }
@@ -77,6 +79,24 @@ const WORKS: &[Work] = &[
             },
         ],
         runs: 10,
+    },
+    Work {
+        name: "w5",
+        variants: &[
+            Variant {
+                name: "w5",
+                outcome: Outcome::SumOfPositions,
+            },
+            Variant {
+                name: "w5-slipping",
+                outcome: Outcome::SumOfPositions,
+            },
+            Variant {
+                name: "w5-large",
+                outcome: Outcome::SumOfPositions,
+            },
+        ],
+        runs: 1,
     },
 ];
 
@@ -134,11 +154,17 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     let mut result = main.json();
     let variants = extra.iter().map(|row| Value::Object(row.json())).collect();
     result.insert("variants".into(), Value::Array(variants));
+    if work.name == "w5" {
+        result.insert("threads".into(), crate::scaling::two_threads("w5-threads")?);
+    }
     keep(work.name, &result)?;
     if as_json {
         println!("{}", Value::Object(result));
     } else {
         print_table(&rows);
+        if let Some(threads) = result.get("threads") {
+            println!("{threads}");
+        }
     }
     Ok(())
 }
@@ -191,6 +217,8 @@ fn measure(work: &Work) -> Result<Vec<Row>, String> {
 struct Side {
     scenario: Scenario,
     steps: u64,
+    /// Blocks that each step moves; 1 but for chains.
+    blocks: usize,
 }
 
 impl Side {
@@ -198,7 +226,12 @@ impl Side {
         let path = root().join("benches/scenarios").join(format!("{}.toml", variant.name));
         let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
         let steps = (scenario.simulation.duration / scenario.simulation.step).round() as u64;
-        Ok(Side { scenario, steps })
+        let blocks = scenario.chain.as_ref().map_or(1, |chain| chain.count);
+        Ok(Side {
+            scenario,
+            steps,
+            blocks,
+        })
     }
 
     fn start(&self) -> Result<Simulation, String> {
@@ -210,7 +243,7 @@ impl Side {
         let mut simulation = self.start()?;
         let start = cpu_seconds();
         run(self, &mut simulation)?;
-        Ok((cpu_seconds() - start) * 1e9 / self.steps as f64)
+        Ok((cpu_seconds() - start) * 1e9 / (self.steps as f64 * self.blocks as f64))
     }
 
     fn advance(&self, simulation: &mut Simulation) -> Result<(), String> {
@@ -219,6 +252,12 @@ impl Side {
 
     /// As the program runs a scenario: every step observed, events and energies counted.
     fn advance_with_report(&self, simulation: &mut Simulation) -> Result<(), String> {
+        if self.blocks > 1 {
+            simulation
+                .advance_observed(self.steps)
+                .map_err(|error| error.to_string())?;
+            return Ok(());
+        }
         let columns = Columns::new(simulation);
         let mut reporter = Reporter::new(simulation, &columns);
         for _ in 0..self.steps {
@@ -236,6 +275,11 @@ impl Side {
                 self.advance(&mut simulation)?;
                 let body = simulation.body(name).ok_or("the body is missing")?;
                 Ok(simulation.position(body).to_vec())
+            }
+            Outcome::SumOfPositions => {
+                self.advance(&mut simulation)?;
+                let (_, state) = simulation.chain().ok_or("the chain is missing")?;
+                Ok(vec![state.positions().iter().sum()])
             }
             Outcome::EndOfSlip(name, radius) => {
                 let body = simulation.body(name).ok_or("the body is missing")?;

@@ -70,7 +70,15 @@ pub struct Law {
     pub properties: Properties,
 }
 
-const ODE: &[&str] = &["rk4", "euler", "implicit-euler", "adaptive", "stiff"];
+const ODE: &[&str] = &[
+    "rk4",
+    "euler",
+    "implicit-euler",
+    "adaptive",
+    "stiff",
+    "trapezoidal",
+    "newmark",
+];
 
 const STIFFNESS: Parameter = Parameter {
     name: "stiffness",
@@ -95,6 +103,8 @@ const EPSILON: Parameter = Parameter {
 
 /// Integrators of compliant contacts.
 const COMPLIANT: &[&str] = &["rk4", "euler", "adaptive", "stiff"];
+/// The same for those without a state, whose force follows from the motion at the end of a step.
+const STATELESS: &[&str] = &["rk4", "euler", "adaptive", "stiff", "trapezoidal", "newmark"];
 
 const CONTACT_STIFFNESS: Parameter = Parameter {
     name: "stiffness",
@@ -192,7 +202,15 @@ pub const LAWS: &[Law] = &[
         equation: "f = -g(|v|) v/max(|v|, eps)",
         source: "Martins and Oden; seed 000, eq 8",
         parameters: &[EPSILON],
-        integrators: &["implicit-euler", "rk4", "euler", "adaptive", "stiff"],
+        integrators: &[
+            "implicit-euler",
+            "rk4",
+            "euler",
+            "adaptive",
+            "stiff",
+            "trapezoidal",
+            "newmark",
+        ],
         states: 0,
         state_name: None,
         needs_stribeck: true,
@@ -368,7 +386,15 @@ pub const LAWS: &[Law] = &[
                 meaning: "how the last two are solved: \"safeguarded\", or \"as-published\", which can fail",
             },
         ],
-        integrators: &["stiff", "adaptive", "rk4", "euler", "implicit-euler"],
+        integrators: &[
+            "stiff",
+            "adaptive",
+            "rk4",
+            "euler",
+            "implicit-euler",
+            "trapezoidal",
+            "newmark",
+        ],
         states: 4,
         state_name: Some("e mu R"),
         needs_stribeck: false,
@@ -396,7 +422,7 @@ pub const LAWS: &[Law] = &[
                 meaning: "damping of the contact",
             },
         ],
-        integrators: COMPLIANT,
+        integrators: STATELESS,
         states: 0,
         state_name: None,
         needs_stribeck: false,
@@ -495,7 +521,7 @@ pub const LAWS: &[Law] = &[
                 meaning: "damping lambda: an impact at the speed v loses about 2/3 lambda v of its speed, while that is small",
             },
         ],
-        integrators: COMPLIANT,
+        integrators: STATELESS,
         states: 0,
         state_name: None,
         needs_stribeck: false,

@@ -38,6 +38,7 @@ pub mod advice;
 pub mod analysis;
 pub mod body;
 pub mod build;
+pub mod chain;
 pub mod element;
 pub mod inclusion;
 pub mod integrate;

@@ -1,6 +1,8 @@
 //! A scenario in motion: build once, then step, observe and steer.
 
+use crate::analysis::slip_events::SlipEventsReport;
 use crate::build::{Built, Place, build};
+use crate::chain::{Aggregates, Chain, ChainState};
 use crate::element::Observation;
 use crate::element::own::OwnFriction;
 use crate::integrate::lanes::{self, Lane};
@@ -112,6 +114,9 @@ pub struct Simulation {
     work: Work,
     /// Time of an internal step while somebody looks at it.
     between: Option<f64>,
+    chain: Option<ChainState>,
+    /// Of the chain, when it was last observed.
+    aggregates: Aggregates,
 }
 
 impl Simulation {
@@ -125,7 +130,8 @@ impl Simulation {
         scenario: Scenario,
         own: BTreeMap<usize, Box<dyn OwnFriction>>,
     ) -> Result<Self, ScenarioError> {
-        let built = build(&scenario, own)?;
+        let mut built = build(&scenario, own)?;
+        let chain = built.chain_start.take();
         let state = built.network.initial_state();
         let scratch = built.network.scratch();
         let count = built.network.element_count;
@@ -141,6 +147,8 @@ impl Simulation {
             scratch,
             work,
             between: None,
+            chain,
+            aggregates: Aggregates::default(),
         };
         simulation.observe();
         Ok(simulation)
@@ -186,7 +194,77 @@ impl Simulation {
         self.run::<true>(steps)
     }
 
+    /// The chain, fixed and moving, if the scenario has one.
+    pub fn chain(&self) -> Option<(&Chain, &ChainState)> {
+        self.built.chain.as_ref().zip(self.chain.as_ref())
+    }
+
+    /// What was seen of the chain when it was last observed; all 0 without one.
+    pub fn aggregates(&self) -> &Aggregates {
+        &self.aggregates
+    }
+
+    /// Follows slip events of the chain from now on, if the scenario asks for it.
+    pub(crate) fn follow_slip_events(&mut self) {
+        if let (Some(spec), Some(blocks)) = (self.scenario.slip_events, &mut self.chain) {
+            blocks.follow(spec, self.built.network.step);
+        }
+    }
+
+    /// What became of them.
+    pub(crate) fn slip_events(&mut self) -> Option<SlipEventsReport> {
+        self.chain.as_mut()?.slip_events()
+    }
+
+    /// Uses so many threads for the blocks of a chain from now on. Anything else runs on one.
+    pub fn use_threads(&mut self, threads: usize) {
+        if let (Some(chain), Some(state)) = (&self.built.chain, &mut self.chain) {
+            state.share(chain, threads);
+        }
+    }
+
+    /// Steps of a chain: those of its drive first, as many as the chain can take at once, then all of its blocks.
+    fn run_chain<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
+        let mut left = steps;
+        while left > 0 {
+            let (Some(chain), Some(blocks)) = (&self.built.chain, &mut self.chain) else {
+                return Ok(());
+            };
+            let most = left.min(ChainState::most_steps());
+            let start = self.state.step;
+            let mut halt = None;
+            for _ in 0..most {
+                let (network, drive, done) = (&self.built.network, chain.drive, self.state.step);
+                let before = [self.state.values[drive.q], self.state.values[drive.v]];
+                let outcome =
+                    (self.built.method).run::<false>(network, &mut self.state, &mut self.scratch, &mut self.work, 1);
+                if let Err(reason) = outcome {
+                    halt = Some(reason);
+                    break;
+                }
+                let load = self.scratch.signals.get()[chain.load];
+                blocks.foresee(chain, done, before, self.state.values[drive.q], load);
+            }
+            if !blocks.sweep::<OBSERVE>(chain, start) {
+                return Err(RunError::Diverged {
+                    time: self.built.network.time(start),
+                    step: start,
+                    what: "a position in the chain".into(),
+                    remedy: "check the initial motion and the drive: they are too large".into(),
+                });
+            }
+            if let Some(halt) = halt {
+                return Err(self.halted(halt));
+            }
+            left -= most;
+        }
+        Ok(())
+    }
+
     fn run<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
+        if self.chain.is_some() {
+            return self.run_chain::<OBSERVE>(steps);
+        }
         let Simulation {
             built,
             state,
@@ -305,6 +383,16 @@ impl Simulation {
                     "use {other}a larger relative_tolerance or a smaller min_step; check that the motion is possible"
                 ),
             },
+            Halt::Unsolved { time } => RunError::Stalled {
+                time,
+                what: "Newton's method did not solve the equations of the step".into(),
+                remedy: match self.built.network.newmark {
+                    Some(rule) if rule.plain => {
+                        "use newton = \"safeguarded\" in the friction, or a smaller step".into()
+                    }
+                    _ => "use a smaller step".into(),
+                },
+            },
             Halt::TooManySteps { time } => RunError::Stalled {
                 time,
                 what: "an output interval takes more than ten million internal steps".into(),
@@ -347,6 +435,10 @@ impl Simulation {
     /// Notes what elements do in the present state. The implicit step notes forces of the step that ended here; the
     /// integrators of differential equations evaluate them here.
     pub fn observe(&mut self) {
+        if let (Some(chain), Some(blocks)) = (&self.built.chain, &self.chain) {
+            self.aggregates = blocks.aggregates(chain, self.state.values[chain.drive.q]);
+            return;
+        }
         let network = &self.built.network;
         if self.built.method.implicit() && self.state.step > 0 {
             network.place_bodies(&self.state.values, &mut self.scratch.frames, &mut self.scratch.linkages);
@@ -408,6 +500,10 @@ impl Simulation {
 
     /// Energy now: kinetic and gravitational, and that of springs, contacts and bristles.
     pub fn energy(&mut self) -> (f64, f64) {
+        if self.chain.is_some() {
+            self.observe();
+            return (self.aggregates.kinetic, self.aggregates.stored);
+        }
         let network = &self.built.network;
         let mechanical = network.mechanical_energy(&self.state.values, &mut self.scratch);
         (mechanical, self.stored().iter().sum())

@@ -844,6 +844,11 @@ proptest! {
             prop_assert!((a - b).abs() <= 1e-9 * scale, "{a} {b}");
         }
     }
+}
+
+proptest! {
+    // Trouble is rare here: nearly dependent rows, limits of zero, pivoting that rounding defeats.
+    #![proptest_config(ProptestConfig { cases: 5000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn the_split_is_the_smallest(case in frictions(1)) {

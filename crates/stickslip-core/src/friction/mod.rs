@@ -75,6 +75,23 @@ pub trait Bristle<R: Real>: Copy {
         next: &mut [R],
     ) -> [R; N];
 
+    /// As [`Bristle::advance`] for a velocity that changes within the step: `slip` has its mean and the load at the end,
+    /// `end` is the velocity at the end, `load_rate` how fast the load changes there. Laws of first order need neither.
+    #[allow(clippy::too_many_arguments)] // The two ends of a step.
+    #[inline(always)]
+    fn advance_to<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        _end: [R; N],
+        _load_rate: R,
+        state: &[R],
+        step: R,
+        next: &mut [R],
+    ) -> [R; N] {
+        self.advance(curve, slip, state, step, next)
+    }
+
     /// Elastic energy held by the states.
     fn stored<const N: usize>(&self, state: &[R]) -> R;
 

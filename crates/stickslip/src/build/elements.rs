@@ -30,7 +30,7 @@ use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
 use stickslip_core::friction::proxy::Proxy;
 use stickslip_core::friction::quinn::Quinn;
-use stickslip_core::friction::subloading::Subloading;
+use stickslip_core::friction::subloading::{Newton, Subloading};
 use stickslip_core::registry::{self, Family};
 
 /// Frictions of one law for one, two and three axes.
@@ -80,6 +80,13 @@ pub(super) struct Groups {
 }
 
 impl Groups {
+    /// Whether a friction is to be solved by Newton's method as published.
+    pub(super) fn solves_as_published(&self) -> bool {
+        let ByAxes(one, two, three) = &self.subloading;
+        let mut all = one.iter().chain(two).chain(three);
+        all.any(|friction| friction.law.newton == Newton::AsPublished)
+    }
+
     /// The groups that are not empty: elements that give a compression first, frictions last.
     pub(super) fn take(&mut self) -> (ElementGroups, FrictionGroups) {
         let groups = std::mem::take(self);

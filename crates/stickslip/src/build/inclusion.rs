@@ -10,7 +10,9 @@ impl Builder<'_> {
     /// The states of an inclusion are the whole state; its inputs are signals.
     pub(super) fn add_inclusion(&mut self, inclusion: &Inclusion) {
         if self.method.implicit() {
-            let able = METHODS.iter().filter(|row| !row.method.implicit());
+            let able = METHODS
+                .iter()
+                .filter(|row| !row.method.implicit() && !row.method.moves_masses_only());
             let able: Vec<String> = able.map(|row| format!("\"{}\"", row.name)).collect();
             let message = format!(
                 "integrator = \"{}\" solves friction and contact elements, and an inclusion has none: it has become an \

@@ -313,6 +313,16 @@ impl Builder<'_> {
         if !self.check_method(path, law) {
             return None;
         }
+        if in_contact && self.method.moves_masses_only() && law.states > 0 && law.name != "proxy" {
+            let name = self.method.row().name;
+            let message = format!(
+                "in a contact the law \"{}\" does not run with the integrator \"{name}\"",
+                law.name
+            );
+            self.error(&format!("{path}.law"), message).help =
+                Some("write law = \"proxy\", or integrator = \"stiff\" in [simulation]".into());
+            return None;
+        }
         self.check_parameters(path, law, &spec.parameters);
         let curve = self.curve(path, law, spec)?;
         let parameters = &spec.parameters;

@@ -2,6 +2,7 @@
 
 mod automatic;
 mod bodies;
+mod chain;
 mod elements;
 mod inclusion;
 mod islands;
@@ -10,16 +11,17 @@ mod normal;
 
 use crate::body::RigidBody;
 use crate::body::own::PlacedOwn;
+use crate::chain::{Chain, ChainState};
 use crate::element::own::OwnFriction;
 use crate::integrate::march::StepControl;
-use crate::integrate::{METHODS, Method};
+use crate::integrate::{METHODS, Method, newmark};
 use crate::network::implicit::StiffSpring;
 use crate::network::port::{Attachment, Coordinate, Pair};
 use crate::network::rigid::Rigid;
 use crate::network::signals::Signals;
 use crate::network::{AppliedForce, Drive, Layout, Network, PlacedBody, PlacedLinkage};
 use crate::profile::{Profile, TimeGrid};
-use crate::scenario::{Diagnostic, Port, Scenario, ScenarioError};
+use crate::scenario::{BodySpec, Diagnostic, Port, Scenario, ScenarioError};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
@@ -82,6 +84,10 @@ pub struct Built {
     pub inverse_mass_felt: Vec<f64>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
+    /// The chain that the drive of the network pulls.
+    pub chain: Option<Chain>,
+    /// How it begins, until a simulation takes it.
+    pub(crate) chain_start: Option<ChainState>,
 }
 
 /// Everything collected while building.
@@ -179,6 +185,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         groups_are_quadratic: true,
         own,
     };
+    builder.refuse_other_bodies();
     if let Some(inclusion) = &scenario.inclusion {
         builder.add_inclusion(inclusion);
     } else {
@@ -187,10 +194,19 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
             builder.add_elements();
         }
     }
+    let chain = match &scenario.chain {
+        Some(spec) if builder.errors.is_empty() => builder.add_chain(spec),
+        _ => None,
+    };
     if !builder.errors.is_empty() {
         return Err(scenario.error(builder.errors));
     }
-    Ok(builder.finish(grid.steps(), grid.end()))
+    let (chain, chain_start) = chain.unzip();
+    Ok(Built {
+        chain,
+        chain_start,
+        ..builder.finish(grid.steps(), grid.end())
+    })
 }
 
 impl<'a> Builder<'a> {
@@ -370,8 +386,54 @@ impl<'a> Builder<'a> {
         None
     }
 
+    /// Newmark's rules move masses and inertias only.
+    fn refuse_other_bodies(&mut self) {
+        if !self.method.moves_masses_only() {
+            return;
+        }
+        let name = self.method.row().name;
+        let others = self
+            .scenario
+            .bodies
+            .iter()
+            .filter(|(_, body)| !matches!(body, BodySpec::Mass(_) | BodySpec::Inertia(_) | BodySpec::Driver(_)));
+        let mut paths: Vec<String> = others.map(|(body, _)| format!("bodies.{body}")).collect();
+        if self.scenario.inclusion.is_some() {
+            paths.push("inclusion".into());
+        }
+        for path in paths {
+            let message = format!("the integrator \"{name}\" moves masses, inertias and drivers only");
+            self.error(&path, message).help = Some("write integrator = \"stiff\" or \"rk4\" in [simulation]".into());
+        }
+    }
+
+    /// The rule of `newmark` and `trapezoidal`; a warning if another method is given its numbers.
+    fn newmark_rule(&mut self) -> Option<newmark::Rule> {
+        let written = self.scenario.simulation.newmark;
+        if written.is_some() && self.method != Method::Newmark {
+            let name = self.method.row().name;
+            self.warn(
+                "simulation.newmark",
+                format!("beta and gamma have no effect with the integrator \"{name}\""),
+                "use integrator = \"newmark\", or leave them out",
+            );
+        }
+        let linear = self.method == Method::Newmark;
+        let (beta, gamma) = match written {
+            Some(spec) if linear => (spec.beta, spec.gamma),
+            _ => (0.25, 0.5),
+        };
+        self.method.moves_masses_only().then_some(newmark::Rule {
+            beta,
+            gamma,
+            linear,
+            plain: self.groups.solves_as_published(),
+        })
+    }
+
     fn finish(mut self, steps: u64, end: f64) -> Built {
         let control = self.step_control(end);
+        let newmark = self.newmark_rule();
         let (elements, mut frictions) = self.groups.take();
         let islands = self.islands(&mut frictions);
         let quadratic = self.groups_are_quadratic;
@@ -398,6 +460,7 @@ impl<'a> Builder<'a> {
             element_count: self.states.len(),
             quadratic,
             control,
+            newmark,
             initial: self.initial,
             layout: self.layout,
         };
@@ -419,6 +482,8 @@ impl<'a> Builder<'a> {
             implicit_springs: self.implicit_springs,
             inverse_mass_felt: self.inverse_mass_felt,
             warnings: self.warnings,
+            chain: None,
+            chain_start: None,
         }
     }
 }

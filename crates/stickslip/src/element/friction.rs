@@ -1,6 +1,7 @@
 //! Friction between coordinates, for every law: one group per law and number of axes.
 
 use super::{Elements, Mode, Observation};
+use crate::integrate::newmark::Span;
 use crate::network::coupled::Block;
 use crate::network::implicit::{ImplicitStage, ImplicitView};
 use crate::network::port::Pair;
@@ -68,6 +69,11 @@ pub struct Friction<L> {
 }
 
 impl<L> Friction<L> {
+    /// Whether the load is the force of another element, which varies with what moves that.
+    fn follows_element(&self) -> bool {
+        matches!(self.load, LoadSource::Element(_))
+    }
+
     /// Relative velocity per force along the slip, W = T·(r₁²/m₁ + r₂²/m₂).
     #[inline(always)]
     pub fn compliance(&self) -> f64 {
@@ -287,6 +293,42 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
     }
 }
 
+impl<L: Lift> Friction<L> {
+    /// Force and states at the end of a step with the rates of its start, as functions of the slip velocity, linearised at
+    /// that of the start (seed 003, eqs 26 and 33).
+    fn linearised<const N: usize>(
+        &self,
+        load: f64,
+        load_rate: f64,
+        start: [f64; N],
+        before: &[f64],
+        step: f64,
+    ) -> ([Dual<f64, N>; N], [Dual<f64, N>; MOST_STATES]) {
+        let slip = Slip {
+            velocity: std::array::from_fn(|i| Dual::variable(start[i], i)),
+            load: Dual::lit(load),
+        };
+        let count = before.len();
+        let mut state = [Dual::lit(0.0); MOST_STATES];
+        let mut rate = state;
+        for (dual, &value) in state.iter_mut().zip(before) {
+            *dual = Dual::lit(value);
+        }
+        let (law, step) = (self.law.lift::<N>(), Dual::lit(step));
+        let respond = |state: &[Dual<f64, N>], rate: &mut [Dual<f64, N>]| {
+            let (load_rate, at_once) = (Dual::lit(load_rate), Dual::lit(0.0));
+            with_curve!(&self.curve, |c| law
+                .respond_to_changing_load(c, &slip, load_rate, state, at_once, rate))
+        };
+        respond(&state[..count], &mut rate[..count]);
+        for (state, rate) in state.iter_mut().zip(&rate) {
+            *state += *rate * step;
+        }
+        let force = respond(&state[..count], &mut rate[..count]);
+        (force, state)
+    }
+}
+
 impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, N> {
     fn respond(&self, stage: &mut Stage<'_>) {
         self.run(stage, |_, _, _, _| ());
@@ -307,16 +349,84 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
 
     fn tangent(&self, tangent: &mut Tangent<'_>) -> bool {
         // A limit that follows another element varies with what moves that element.
-        if self
-            .0
-            .iter()
-            .any(|friction| matches!(friction.load, LoadSource::Element(_)))
-        {
+        if self.0.iter().any(Friction::follows_element) {
             return false;
         }
         self.0
             .iter()
             .for_each(|friction| Self::differentiate(friction, tangent));
+        true
+    }
+
+    fn finish(&self, stage: &mut Stage<'_>, span: &Span<'_>) {
+        for friction in &self.0 {
+            let load = friction.load.value(stage.signals, stage.compression);
+            let load_rate = friction.load_rate.map_or(0.0, |signal| stage.signals[signal]);
+            let start = friction.pair.velocity::<N>(span.before);
+            let end = friction.pair.velocity::<N>(stage.state);
+            let states = friction.state..friction.state + L::STATES * N;
+            let before = &span.before[states.clone()];
+            let mut next = [0.0; MOST_STATES];
+            let force = if span.linear {
+                let (force, states) = friction.linearised::<N>(load, load_rate, start, before, span.step);
+                let along =
+                    |dual: &Dual<f64, N>| (0..N).fold(dual.value, |sum, i| sum + dual.grad[i] * (end[i] - start[i]));
+                for (next, dual) in next.iter_mut().zip(&states) {
+                    *next = along(dual);
+                }
+                std::array::from_fn(|i| along(&force[i]))
+            } else {
+                let slip = Slip {
+                    velocity: std::array::from_fn(|i| 0.5 * (start[i] + end[i])),
+                    load,
+                };
+                let next = &mut next[..L::STATES * N];
+                with_curve!(&friction.curve, |c| friction
+                    .law
+                    .advance_to(c, &slip, end, load_rate, before, span.step, next))
+            };
+            for (rate, (next, before)) in stage.rate[states].iter_mut().zip(next.iter().zip(before)) {
+                *rate = (next - before) / span.step;
+            }
+            friction.pair.scatter(stage.load, &force);
+        }
+    }
+
+    fn finish_tangent(&self, tangent: &mut Tangent<'_>, span: &Span<'_>) -> bool {
+        if self.0.iter().any(Friction::follows_element) {
+            return false;
+        }
+        for friction in &self.0 {
+            let load = friction.load.value(tangent.signals, &[]);
+            let load_rate = friction.load_rate.map_or(0.0, |signal| tangent.signals[signal]);
+            let start = friction.pair.velocity::<N>(span.before);
+            let before = &span.before[friction.state..friction.state + L::STATES * N];
+            let force = if span.linear {
+                friction.linearised::<N>(load, load_rate, start, before, span.step).0
+            } else {
+                let end = friction.pair.velocity::<N>(tangent.state);
+                let end: [Dual<f64, N>; N] = std::array::from_fn(|i| Dual::variable(end[i], i));
+                let slip = Slip {
+                    velocity: std::array::from_fn(|i| (end[i] + Dual::lit(start[i])) * Dual::lit(0.5)),
+                    load: Dual::lit(load),
+                };
+                let mut state = [Dual::lit(0.0); MOST_STATES];
+                let mut next = state;
+                for (dual, &value) in state.iter_mut().zip(before) {
+                    *dual = Dual::lit(value);
+                }
+                let count = before.len();
+                let (law, load_rate) = (friction.law.lift::<N>(), Dual::lit(load_rate));
+                let (state, next, step) = (&state[..count], &mut next[..count], Dual::lit(span.step));
+                with_curve!(&friction.curve, |c| law
+                    .advance_to(c, &slip, end, load_rate, state, step, next))
+            };
+            for (i, force) in force.iter().enumerate() {
+                for j in 0..N {
+                    tangent.add_damping(&friction.pair, i, j, force.grad[j]);
+                }
+            }
+        }
         true
     }
 

@@ -11,6 +11,7 @@ pub mod own;
 pub mod spring;
 pub mod stop;
 
+use crate::integrate::newmark::Span;
 use crate::network::stage::Stage;
 use crate::network::tangent::Tangent;
 use std::any::Any;
@@ -95,6 +96,18 @@ pub trait Elements: Any + Send + Sync {
     /// are then found by difference quotients of the whole network.
     fn tangent(&self, _tangent: &mut Tangent<'_>) -> bool {
         false
+    }
+
+    /// Gathers motion at the end of a step that is solved as a whole, and scatters the forces there. States of elements are
+    /// those of its start; their mean rate over the step is written. Laws with an implicit update of their own have it by
+    /// the stage step.
+    fn finish(&self, stage: &mut Stage<'_>, _span: &Span<'_>) {
+        self.respond(stage);
+    }
+
+    /// Adds the derivatives of the forces of [`Elements::finish`], as [`Elements::tangent`] does.
+    fn finish_tangent(&self, tangent: &mut Tangent<'_>, _span: &Span<'_>) -> bool {
+        self.tangent(tangent)
     }
 
     /// Notes velocity and power anew for forces already in `seen`, after the velocities have changed.

@@ -6,6 +6,7 @@ pub mod implicit_euler;
 pub(crate) mod lanes;
 mod lone;
 pub mod march;
+pub mod newmark;
 pub mod runge_kutta;
 mod stiff;
 
@@ -23,6 +24,10 @@ pub enum Method {
     ImplicitEuler,
     /// An explicit pair of orders 5 and 4 that chooses its own steps.
     Adaptive,
+    /// Newmark's rule with the equations of the step solved, friction by its return mapping (seed 002, eq 32).
+    Trapezoidal,
+    /// Newmark's rule with friction linearised at the start of the step (seed 003, eqs 31-34).
+    Newmark,
     /// TR-BDF2: implicit, L-stable, of second order; chooses its own steps.
     Stiff,
 }
@@ -73,6 +78,18 @@ pub const METHODS: &[MethodRow] = &[
         summary: "implicit TR-BDF2 that chooses its own steps: for stiff contacts and bristles whose fast motion does not \
                   matter; `step` is the output interval",
     },
+    MethodRow {
+        name: "trapezoidal",
+        method: Method::Trapezoidal,
+        order: 2,
+        summary: "implicit trapezoidal rule for masses, friction by the update of its law: keeps vibration, stable at any step",
+    },
+    MethodRow {
+        name: "newmark",
+        method: Method::Newmark,
+        order: 2,
+        summary: "Newmark's rule with friction linearised at the start of the step: of first order with friction (seed 003)",
+    },
 ];
 
 impl Method {
@@ -89,6 +106,11 @@ impl Method {
     /// Whether the method solves friction at the end of the step.
     pub fn implicit(self) -> bool {
         self == Method::ImplicitEuler
+    }
+
+    /// Whether the method is one of Newmark's rules, which move masses and inertias only.
+    pub fn moves_masses_only(self) -> bool {
+        matches!(self, Method::Trapezoidal | Method::Newmark)
     }
 
     /// Whether the method chooses its own steps, and the step of the scenario is the interval of output.
@@ -114,6 +136,7 @@ impl Method {
             Method::Euler => runge_kutta::run::<OBSERVE, 1>(&runge_kutta::EULER, network, state, scratch, work, steps)?,
             Method::Rk4 => runge_kutta::run::<OBSERVE, 4>(&runge_kutta::RK4, network, state, scratch, work, steps)?,
             Method::ImplicitEuler => implicit_euler::run::<OBSERVE>(network, state, scratch, work, steps)?,
+            Method::Trapezoidal | Method::Newmark => newmark::run::<OBSERVE>(network, state, scratch, work, steps)?,
             Method::Adaptive | Method::Stiff => march::run::<OBSERVE>(network, state, scratch, work, steps)?,
         }
         Ok(())
@@ -129,6 +152,8 @@ pub(crate) enum Halt {
     Stalled { index: usize, time: f64 },
     /// An output interval takes too many internal steps.
     TooManySteps { time: f64 },
+    /// The equations of a step were not solved.
+    Unsolved { time: f64 },
 }
 
 impl From<NotFinite> for Halt {

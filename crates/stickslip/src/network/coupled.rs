@@ -111,6 +111,8 @@ const TOLERANCE: f64 = 1e-12;
 const SINGULAR: f64 = 1e-13;
 /// Pivots of the scaled linear system of a singular island below this are taken as zero.
 const DEPENDENT: f64 = 1e-12;
+/// Limits below this part of the force scale take no part in sharing a load.
+const NEGLIGIBLE: f64 = 1e-9;
 /// A Newton step must beat the largest of this many last residuals.
 const MEMORY: usize = 4;
 const NEWTON_STEPS: usize = 40;
@@ -278,18 +280,21 @@ impl Solver {
                 true => work.pivot(&island, force, velocity),
                 false => work.iterate(&island, force, velocity),
             };
+            if bounded && island.residual(force, velocity, 0.0).0 > 1e3 * TOLERANCE {
+                // Rounding defeated the pivoting.
+                iterations += work.iterate(&island, force, velocity);
+            }
             if singular {
                 work.share(&island, force, velocity);
             }
             let (mut residual, mut converged) = island.settle(force, velocity, stuck);
-            if !converged && (bounded || residual < 1e3 * TOLERANCE) {
-                // Rounding defeated the pivoting, or a force put on its limit disturbed a block of much smaller compliance.
+            if !converged && residual < 1e3 * TOLERANCE {
+                // A force put on its limit disturbed a block of much smaller compliance.
                 affine(w_matrix, w_bar, force, velocity);
-                iterations += if residual < 1e3 * TOLERANCE {
-                    work.newton(&island, force, velocity, 0.0)
-                } else {
-                    work.iterate(&island, force, velocity)
-                };
+                iterations += work.newton(&island, force, velocity, 0.0);
+                if singular {
+                    work.share(&island, force, velocity);
+                }
                 (residual, converged) = island.settle(force, velocity, stuck);
             }
             let mut breaks = false;
@@ -909,30 +914,42 @@ impl Work {
         allowed: f64,
     ) -> (f64, Option<usize>) {
         let (n, m) = (force.len(), island.dims.len());
-        if !self.sharing_direction(island, force, velocity) {
-            return (0.0, None);
+        let (mut moved, mut dependent) = (0.0f64, SINGULAR);
+        for _ in 0..4 {
+            if !self.sharing_direction(island, force, velocity, dependent) {
+                return (moved, None);
+            }
+            let (fraction, blocking) = room(island, force, velocity, &self.step[..n], &self.frozen[..m]);
+            let largest = fraction * self.step[..n].iter().fold(0.0f64, |a, b| a.max(b.abs()));
+            self.best[..n].copy_from_slice(force);
+            for i in 0..n {
+                force[i] += fraction * self.step[i];
+            }
+            affine(island.matrix, island.free, force, velocity);
+            let accurate = island.residual(force, velocity, 0.0).0 <= allowed;
+            if !accurate {
+                // Null vectors are as good as the pivots taken for zero are small (frozen rows move by their square root, for W is the
+                // square of a matrix). Newton's method leads back to the solutions, a little beside the smallest; the next, much
+                // shorter move mends that. Where it does not, a pivot was none: be stricter.
+                self.newton(island, force, velocity, 0.0);
+                if island.residual(force, velocity, 0.0).0 > allowed {
+                    force.copy_from_slice(&self.best[..n]);
+                    affine(island.matrix, island.free, force, velocity);
+                    dependent *= 0.1;
+                    continue;
+                }
+            }
+            moved = moved.max(largest);
+            if accurate || blocking.is_some() {
+                return (moved, blocking);
+            }
         }
-        let (fraction, blocking) = room(island, force, velocity, &self.step[..n], &self.frozen[..m]);
-        for i in 0..n {
-            self.trial[i] = force[i] + fraction * self.step[i];
-        }
-        affine(
-            island.matrix,
-            island.free,
-            &self.trial[..n],
-            &mut self.trial_velocity[..n],
-        );
-        if island.residual(&self.trial[..n], &self.trial_velocity[..n], 0.0).0 > allowed {
-            return (0.0, None);
-        }
-        force.copy_from_slice(&self.trial[..n]);
-        velocity.copy_from_slice(&self.trial_velocity[..n]);
-        let largest = self.step[..n].iter().fold(0.0f64, |a, b| a.max(b.abs()));
-        (fraction * largest, blocking)
+        (moved, None)
     }
 
-    /// Writes the way to the smallest Σ f²/F along the null space into `step`; false if there is no null space.
-    fn sharing_direction(&mut self, island: &Island, force: &[f64], velocity: &[f64]) -> bool {
+    /// Writes the way to the smallest Σ f²/F along the null space (pivots up to `dependent` are zero) into `step`; false if there is no
+    /// null space.
+    fn sharing_direction(&mut self, island: &Island, force: &[f64], velocity: &[f64], dependent: f64) -> bool {
         let n = force.len();
         let unit = |row: usize| island.unit(row);
         // Rows at rest: (W·δ) = 0. Others: δ = 0, except the friction of a sliding contact, which follows its normal force.
@@ -940,7 +957,7 @@ impl Work {
         for i in 0..island.dims.len() {
             let (law, rows) = (island.law(i), island.rows(i));
             let start = rows.start;
-            let rest = !self.frozen[i] && island.at_rest(law, i, force, velocity);
+            let rest = !self.frozen[i] && !negligible(island, law) && island.at_rest(law, i, force, velocity);
             let closed = matches!(law, Law::Contact { .. }) && !self.frozen[i] && force[start] > 0.0;
             for row in rows {
                 let line = &mut self.matrix[row * n..(row + 1) * n];
@@ -964,7 +981,7 @@ impl Work {
             n,
             &mut self.step[..n],
             &mut self.order[..n],
-            DEPENDENT,
+            dependent,
         );
         let nullity = n - rank;
         if nullity == 0 {
@@ -978,7 +995,7 @@ impl Work {
                 .limit()
                 .filter(|limit| limit.is_finite())
                 .unwrap_or(island.scale);
-            weight[island.rows(i)].fill(island.scale / limit.max(1e-12 * island.scale));
+            weight[island.rows(i)].fill(island.scale / limit.max(NEGLIGIBLE * island.scale));
         }
         let (matrix, order) = (&self.matrix, &self.order);
         // Null vector c has these entries (in forces); everything else is 0.
@@ -994,27 +1011,37 @@ impl Work {
                 };
                 self.gram[a * nullity + b] = sum + diagonal;
             }
-            let sum: f64 = (0..rank)
-                .map(|k| entry(a, k) * weight[order[k]] * force[order[k]])
-                .sum();
-            self.trial_velocity[a] = -sum - weight[own] * force[own] / unit(own);
         }
         ldlt_factor(&mut self.gram[..nullity * nullity], nullity);
-        ldlt_solve(
-            &self.gram[..nullity * nullity],
-            nullity,
-            &mut self.trial_velocity[..nullity],
-        );
+        // The second round is iterative refinement: limits, and so weights, may differ by many powers of ten.
         self.step[..n].fill(0.0);
-        for c in 0..nullity {
-            let amount = self.trial_velocity[c];
-            self.step[order[rank + c]] = amount / unit(order[rank + c]);
-            for k in 0..rank {
-                self.step[order[k]] += amount * entry(c, k);
+        for _ in 0..2 {
+            for a in 0..nullity {
+                let own = order[rank + a];
+                let gradient = |row: usize| weight[row] * (force[row] + self.step[row]);
+                let sum: f64 = (0..rank).map(|k| entry(a, k) * gradient(order[k])).sum();
+                self.trial_velocity[a] = -sum - gradient(own) / unit(own);
+            }
+            ldlt_solve(
+                &self.gram[..nullity * nullity],
+                nullity,
+                &mut self.trial_velocity[..nullity],
+            );
+            for c in 0..nullity {
+                let amount = self.trial_velocity[c];
+                self.step[order[rank + c]] += amount / unit(order[rank + c]);
+                for k in 0..rank {
+                    self.step[order[k]] += amount * entry(c, k);
+                }
             }
         }
         true
     }
+}
+
+/// Whether a block carries so little that its share does not matter: its weight 1/F would drown the others.
+fn negligible(island: &Island, law: Law) -> bool {
+    law.limit().is_some_and(|limit| limit <= NEGLIGIBLE * island.scale)
 }
 
 /// How far along `step` (at most 1) the forces stay admissible, and the block that ends it.

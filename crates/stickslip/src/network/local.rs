@@ -230,7 +230,10 @@ pub(super) fn solve_alone(law: Law, compliance: &Matrix, q: &[f64], f: &mut [f64
         Law::Lock => hold(compliance, q, f),
         Law::Dry(limit) => rub(compliance, q, f, limit, &|_| limit),
         Law::Curve(curve) => rub(compliance, q, f, steady(curve, 0.0).0, &|speed| steady(curve, speed).0),
-        Law::Smooth(force) => yield_smoothly(force, compliance, q, f),
+        Law::Smooth(force) => match f {
+            [f] => yield_along(force, compliance[0][0], q[0], f),
+            _ => yield_smoothly(force, compliance, q, f),
+        },
         Law::Contact { target, mu, .. } => touch(target, mu, compliance, q, f),
     }
 }
@@ -328,6 +331,49 @@ fn rub(compliance: &Matrix, q: &[f64], f: &mut [f64], limit: f64, curve: &dyn Fn
     let size = length(&direction[..d]).max(f64::MIN_POSITIVE);
     for (component, towards) in f.iter_mut().zip(direction) {
         *component = -force * towards / size;
+    }
+}
+
+/// f = −ψ(q + W·f) of a scalar, by Newton's method in a bracket. ψ resists, so f + ψ rises for good where |f| is large: a
+/// bracket that is widened holds a root, also where ψ falls with the velocity.
+fn yield_along(force: Asked<'_>, compliance: f64, q: f64, f: &mut f64) {
+    let excess = |f: f64| {
+        let (psi, tangent) = smooth(force, &[q + compliance * f]);
+        (f + psi[0], 1.0 + compliance * tangent[0][0])
+    };
+    let (value, slope) = excess(*f);
+    if value == 0.0 || !value.is_finite() {
+        return;
+    }
+    let (mut near, mut width) = (*f, value.abs());
+    let mut far = near - width.copysign(value);
+    for _ in 0..200 {
+        let (other, _) = excess(far);
+        if (other > 0.0) != (value > 0.0) || !other.is_finite() {
+            break;
+        }
+        width *= 2.0;
+        (near, far) = (far, far - width.copysign(value));
+    }
+    let (mut low, mut high) = (near.min(far), near.max(far));
+    let (mut value, mut slope) = (value, slope);
+    for round in 0..200 {
+        let newton = *f - value / slope;
+        let inside = round < 50 && newton > low && newton < high;
+        let next = if inside { newton } else { 0.5 * (low + high) };
+        if next == *f || high - low <= f64::EPSILON * high.abs().max(low.abs()) {
+            return;
+        }
+        *f = next;
+        (value, slope) = excess(next);
+        if value == 0.0 || !value.is_finite() {
+            return;
+        }
+        if value > 0.0 {
+            high = next;
+        } else {
+            low = next;
+        }
     }
 }
 

@@ -19,6 +19,7 @@ use crate::body::{Frame, Linkage, LinkageScratch, RigidBody, quaternion_rate};
 use crate::element::friction::Resolve;
 use crate::element::{Elements, Observation};
 use crate::integrate::march::{March, MarchRoom, StepControl};
+use crate::integrate::newmark::{self, NewmarkRoom};
 use implicit::{ImplicitScratch, Island, StiffSpring};
 use nalgebra::Vector3;
 use signals::{SignalValues, Signals};
@@ -178,6 +179,8 @@ pub struct Network {
     pub quadratic: bool,
     /// How steps are chosen, for the methods that choose their own.
     pub control: Option<StepControl>,
+    /// The rule of `newmark` and `trapezoidal`.
+    pub newmark: Option<newmark::Rule>,
     /// The state to start from.
     pub initial: Vec<f64>,
 }
@@ -207,6 +210,7 @@ pub struct Scratch {
     pub(crate) motor_power: f64,
     pub(crate) implicit: ImplicitScratch,
     pub(crate) march: MarchRoom,
+    pub(crate) newmark: NewmarkRoom,
 }
 
 impl Scratch {
@@ -253,6 +257,7 @@ impl Network {
             motor_power: 0.0,
             implicit: ImplicitScratch::new(self),
             march: MarchRoom::new(self),
+            newmark: NewmarkRoom::new(self),
         }
     }
 

@@ -19,7 +19,17 @@ pub struct Tangent<'a> {
     size: usize,
 }
 
-impl Tangent<'_> {
+impl<'a> Tangent<'a> {
+    /// No derivatives yet, in a matrix over `size` numbers that is 0.
+    pub(crate) fn new(state: &'a [f64], signals: &'a [f64], matrix: &'a mut [f64], size: usize) -> Self {
+        Tangent {
+            state,
+            signals,
+            matrix,
+            size,
+        }
+    }
+
     /// Adds to one entry; the ground has neither row nor column.
     #[inline]
     pub fn add(&mut self, row: usize, column: usize, value: f64) {

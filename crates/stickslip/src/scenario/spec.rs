@@ -25,10 +25,14 @@ pub struct Scenario {
     pub elements: Vec<(String, ElementSpec)>,
     /// `[inclusion]`, rewritten; then there are no bodies and no elements.
     pub inclusion: Option<Inclusion>,
+    /// `[chain]`; then the only body is its drive, `chain.drive`, and there are no elements.
+    pub chain: Option<ChainSpec>,
     /// `[output] columns`; `None` is every column.
     pub columns: Option<Vec<String>>,
     /// `[analysis] stick_slip`.
     pub stick_slip: Option<StickSlipSpec>,
+    /// `[analysis] slip_events`.
+    pub slip_events: Option<SlipEventsSpec>,
     /// `[map]`.
     pub map: Option<MapSpec>,
     /// What is allowed and probably not meant.
@@ -628,6 +632,60 @@ pub struct GearSpec {
     pub damping: Option<f64>,
 }
 
+/// `[chain]`: equal blocks in a row, each with a spring to its neighbours and to a common drive, rubbing on the ground.
+#[derive(Clone, Debug)]
+pub struct ChainSpec {
+    /// Number of blocks.
+    pub count: usize,
+    /// Mass of a block, kg.
+    pub mass: f64,
+    /// Initial position, m, as a function of the number of the block and of how many there are.
+    pub position: Expression,
+    /// Initial velocity, m/s, likewise.
+    pub velocity: Expression,
+    /// Between neighbours.
+    pub neighbour: ChainSpring,
+    /// To the drive.
+    pub drive: ChainSpring,
+    /// On the ground.
+    pub friction: FrictionLawSpec,
+    /// How much blocks differ.
+    pub spread: SpreadSpec,
+}
+
+/// A spring of a chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChainSpring {
+    /// N/m, not negative.
+    pub stiffness: f64,
+    /// N·s/m, not negative.
+    pub damping: f64,
+    /// m.
+    pub length: f64,
+}
+
+impl ChainSpring {
+    /// Whether it is nothing but a stiffness.
+    pub fn plain(&self) -> bool {
+        self.damping == 0.0 && self.length == 0.0
+    }
+}
+
+/// `spread`: numbers of blocks are evenly distributed around those given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpreadSpec {
+    /// Largest deviation of a mass as part of it, below 1.
+    pub mass: f64,
+    /// The same of a stiffness.
+    pub stiffness: f64,
+    /// The same of the strength of friction.
+    pub friction: f64,
+    /// Largest shift of an initial position, m.
+    pub position: f64,
+    /// Which of many distributions.
+    pub seed: u64,
+}
+
 /// `[analysis] stick_slip`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StickSlipSpec {
@@ -639,6 +697,19 @@ pub struct StickSlipSpec {
     pub from: f64,
     /// Largest amplitude called stable, default 0.01.
     pub threshold: f64,
+}
+
+/// `[analysis] slip_events`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlipEventsSpec {
+    /// Events that begin earlier are not counted, s.
+    pub from: f64,
+    /// Smallest moment that the exponent is taken from, m.
+    pub smallest: Option<f64>,
+    /// Largest such moment, m.
+    pub largest: Option<f64>,
+    /// Ranges of the distribution per decade.
+    pub bins: u32,
 }
 
 /// `[map]`: what changes from cell to cell of a stability map, as functions of the two values of the cell in SI.

@@ -21,10 +21,8 @@ pub enum Evolution {
     Ratio,
 }
 
-/// A smaller R counts as this one, where U is finite.
-const SMALLEST_RATIO: f64 = 1e-15;
-/// A shorter travel counts as this one; R is below [`SMALLEST_RATIO`] there, or 1e-9 for [`Evolution::Ratio`].
-const SMALLEST_TRAVEL: f64 = 1e-18;
+/// A smaller R, or a shorter travel of the logarithmic form, counts as this one, where U is finite, also in `f32`.
+const SMALLEST: f64 = 1e-37;
 /// Euler's constant.
 const EULER: f64 = 0.577_215_664_901_532_9;
 /// E₁(1): Y = 1 there, where one fit takes over from the other.
@@ -106,7 +104,7 @@ fn short_of_one<R: Real>(travel: R) -> R {
 }
 
 /// Y where E₁(Y) = w ≤ E₁(1): Newton's method on ln E₁(Y) = ln w, whose slope is −1/f(Y). From this start three rounds
-/// reach rounding for every w down to 1e-18.
+/// reach rounding for every w down to 1e-37.
 #[inline]
 fn beyond_one<R: Real>(travel: R) -> R {
     let target = -travel.ln();
@@ -119,10 +117,10 @@ fn beyond_one<R: Real>(travel: R) -> R {
 }
 
 impl Evolution {
-    /// U(R)/r; an R below 1e-15 counts as 1e-15.
+    /// U(R)/r; an R below 1e-37 counts as 1e-37.
     #[inline(always)]
     pub fn speed<R: Real>(self, ratio: R) -> R {
-        let ratio = ratio.max(R::lit(SMALLEST_RATIO));
+        let ratio = ratio.max(R::lit(SMALLEST));
         match self {
             Evolution::Log => -ratio.ln(),
             Evolution::Ratio => (R::one() - ratio) / ratio,
@@ -132,7 +130,7 @@ impl Evolution {
     /// Derivative of [`Evolution::speed`].
     #[inline(always)]
     pub fn speed_slope<R: Real>(self, ratio: R) -> R {
-        let ratio = ratio.max(R::lit(SMALLEST_RATIO));
+        let ratio = ratio.max(R::lit(SMALLEST));
         match self {
             Evolution::Log => -R::one() / ratio,
             Evolution::Ratio => -R::one() / (ratio * ratio),
@@ -143,7 +141,7 @@ impl Evolution {
     #[inline]
     pub fn travel<R: Real>(self, ratio: R) -> R {
         // 1 − 2⁻⁵³: nearer to 1 there is no number to come from.
-        let ratio = ratio.clamp(R::lit(SMALLEST_RATIO), R::lit(1.0 - f64::EPSILON / 2.0));
+        let ratio = ratio.clamp(R::lit(SMALLEST), R::lit(1.0 - f64::EPSILON / 2.0));
         match self {
             Evolution::Log => {
                 let y = -ratio.ln();
@@ -172,9 +170,9 @@ impl Evolution {
     /// R after a travel from R = 0.
     #[inline]
     pub fn ratio<R: Real>(self, travel: R) -> R {
-        let travel = travel.max(R::lit(SMALLEST_TRAVEL));
         match self {
             Evolution::Log => {
+                let travel = travel.max(R::lit(SMALLEST));
                 let far = travel.lt(R::lit(TRAVEL_AT_ONE));
                 let mut y = short_of_one(travel.max(R::lit(TRAVEL_AT_ONE)));
                 if far.any() {

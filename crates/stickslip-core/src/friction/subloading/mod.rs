@@ -321,6 +321,35 @@ fn read<R: Real, const N: usize>(state: &[R]) -> State<R, N> {
     }
 }
 
+/// Writes the states in the flat form.
+#[inline(always)]
+fn write<R: Real, const N: usize>(state: &State<R, N>, next: &mut [R]) {
+    next[..4 * N].fill(R::zero());
+    next[..N].copy_from_slice(&state.stretch);
+    next[N] = state.mu;
+    next[2 * N] = state.ratio;
+    next[3 * N] = state.slip_rate;
+}
+
+impl<R: Real> Subloading<R> {
+    /// The whole force on the first body: resistance, contact time, viscosity. NaN where Newton's method as published failed:
+    /// the run then ends there.
+    #[inline(always)]
+    fn force<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        resistance: [R; N],
+        stretch_rate: [R; N],
+        velocity: [R; N],
+        failed: R::Mask,
+    ) -> [R; N] {
+        let damping = scale(stretch_rate, self.contact_time * self.stiffness);
+        let viscous = scale(velocity, curve.viscous());
+        let resisting = add(add(resistance, damping), viscous);
+        resisting.map(|q| R::select(failed, R::lit(f64::NAN), -q))
+    }
+}
+
 impl<R: Real> Bristle<R> for Subloading<R> {
     const STATES: usize = 4;
 
@@ -353,9 +382,8 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         rate[..4 * N].fill(R::zero());
         rate[..N].copy_from_slice(&moved.stretch_rate);
         rate[N] = moved.mu_rate;
-        let damping = scale(moved.stretch_rate, self.contact_time * self.stiffness);
-        let viscous = scale(slip.velocity, curve.viscous());
-        scale(add(add(moved.resistance, damping), viscous), -R::one())
+        let sound = R::zero().lt(R::zero());
+        self.force(curve, moved.resistance, moved.stretch_rate, slip.velocity, sound)
     }
 
     #[inline(always)]
@@ -369,16 +397,28 @@ impl<R: Real> Bristle<R> for Subloading<R> {
     ) -> [R; N] {
         let before = read::<R, N>(state);
         let mapped = self.return_map(&before, scale(slip.velocity, step), slip.load, step);
-        let after = mapped.state;
-        next[..4 * N].fill(R::zero());
-        next[..N].copy_from_slice(&after.stretch);
-        next[N] = after.mu;
-        next[2 * N] = after.ratio;
-        next[3 * N] = after.slip_rate;
-        let stretch_rate = scale(sub(after.stretch, before.stretch), R::one() / step);
-        let damping = scale(stretch_rate, self.contact_time * self.stiffness);
-        let viscous = scale(slip.velocity, curve.viscous());
-        scale(add(add(mapped.resistance, damping), viscous), -R::one())
+        write(&mapped.state, next);
+        let stretch_rate = scale(sub(mapped.state.stretch, before.stretch), R::one() / step);
+        self.force(curve, mapped.resistance, stretch_rate, slip.velocity, mapped.failed)
+    }
+
+    /// The contact time sees the rate at the end of the step, so that it does not lower the order.
+    #[inline(always)]
+    fn advance_to<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        end: [R; N],
+        load_rate: R,
+        state: &[R],
+        step: R,
+        next: &mut [R],
+    ) -> [R; N] {
+        let mapped = self.return_map(&read::<R, N>(state), scale(slip.velocity, step), slip.load, step);
+        write(&mapped.state, next);
+        let State { stretch, mu, .. } = mapped.state;
+        let moved = self.rate(stretch, mu, end, slip.load, load_rate);
+        self.force(curve, mapped.resistance, moved.stretch_rate, end, mapped.failed)
     }
 
     fn stored<const N: usize>(&self, state: &[R]) -> R {

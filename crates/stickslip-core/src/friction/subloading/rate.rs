@@ -76,7 +76,8 @@ impl<R: Real> Subloading<R> {
         let limit = mu * R::zero().max(normal_force);
         let (t, length) = direction(stretch);
         let carried = self.stiffness * length / R::select(loaded, limit, R::one());
-        let beyond = R::one().lt(carried);
+        // Not by rounding: the rate of the contact time would jump.
+        let beyond = R::lit(1.0 + 64.0 * f64::EPSILON).lt(carried);
         let along = dot(t, velocity);
         let slip = self.slip_rate(R::one().min(carried), mu, along, normal_force, normal_rate);
         let slip = R::select(beyond, slip.max(along), slip);

@@ -207,7 +207,7 @@ impl Reader {
         })
     }
 
-    fn driver(&mut self, section: &Section<'_>) -> Option<DriverSpec> {
+    pub(super) fn driver(&mut self, section: &Section<'_>) -> Option<DriverSpec> {
         match (section.get("position"), section.get("velocity")) {
             (Some(_), Some(velocity)) => {
                 self.report(

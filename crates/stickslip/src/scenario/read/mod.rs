@@ -2,6 +2,7 @@
 //! as many findings as there are; what could not be read gets a stand-in, which is never returned.
 
 mod bodies;
+mod chain;
 mod elements;
 mod ends;
 mod friction;
@@ -253,34 +254,29 @@ impl Reader {
         };
         let root = self.section("", root, start, &keys::ROOT);
         let title = self.text(&root, "title").unwrap_or_default();
-        let mut other_model = root.get("inclusion").is_some();
-        for key in keys::ROOT.iter().filter(|key| matches!(key.form, Form::Unavailable)) {
-            if let Some(entry) = root.get(key.name) {
-                other_model = true;
-                let message = format!("`[{}]` ({}) is not available in this version", key.name, key.doc);
-                self.report(
-                    entry.key_span,
-                    message,
-                    "describe the system with `[bodies.NAME]` and `[elements.NAME]`",
-                );
-            }
-        }
+        let other_model = root.get("inclusion").is_some() || root.get("chain").is_some();
         let simulation = match self.subsection(&root, "simulation", &keys::SIMULATION) {
             Some(section) => self.simulation(&section),
             None => stand_in_simulation(),
         };
-        let bodies = self.bodies(&root, other_model);
+        let mut bodies = self.bodies(&root, other_model);
         let elements = self.elements(&root, &bodies, &simulation);
         let inclusion = self.inclusion(&root, &title);
+        let chain = self.chain(&root, &mut bodies);
         let states = inclusion.iter().flat_map(|inclusion| inclusion.states());
         let names: Vec<&str> = bodies
             .iter()
             .map(|body| body.name.as_str())
             .chain(elements.iter().map(|(name, _)| name.as_str()))
             .chain(states.map(String::as_str))
+            .chain(chain.iter().map(|_| "chain"))
             .collect();
         let columns = self.columns(&root, &names);
-        let stick_slip = self.stick_slip(&root, &names, &elements, &simulation);
+        let analysis = self.subsection(&root, "analysis", &keys::ANALYSIS);
+        let stick_slip =
+            (analysis.as_ref()).and_then(|section| self.stick_slip(section, &names, &elements, &simulation));
+        let slip_events =
+            (analysis.as_ref()).and_then(|section| self.slip_events(section, chain.is_some(), &simulation));
         let map = self.map(&root);
         if !self.diagnostics.is_empty() {
             // In the order of the file; the whole file first, `--set` last.
@@ -303,8 +299,10 @@ impl Reader {
                 .filter_map(|(name, spec)| Some((name, spec?)))
                 .collect(),
             inclusion,
+            chain,
             columns,
             stick_slip,
+            slip_events,
             map,
             warnings: self.warnings,
             sources: self.sources.into(),
@@ -344,9 +342,7 @@ impl Reader {
                 beta: self
                     .number(&inner, "beta", tolerance, Sign::NotNegative)
                     .unwrap_or(0.25),
-                gamma: self
-                    .number(&inner, "gamma", tolerance, Sign::NotNegative)
-                    .unwrap_or(0.5),
+                gamma: self.number(&inner, "gamma", tolerance, Sign::Positive).unwrap_or(0.5),
             });
         SimulationSpec {
             duration: duration.unwrap_or(1.0),
@@ -417,13 +413,12 @@ impl Reader {
 
     fn stick_slip(
         &mut self,
-        root: &Section<'_>,
+        analysis: &Section<'_>,
         names: &[&str],
         elements: &[(String, Option<ElementSpec>)],
         simulation: &SimulationSpec,
     ) -> Option<StickSlipSpec> {
-        let analysis = self.subsection(root, "analysis", &keys::ANALYSIS)?;
-        let section = self.subsection(&analysis, "stick_slip", &keys::STICK_SLIP)?;
+        let section = self.subsection(analysis, "stick_slip", &keys::STICK_SLIP)?;
         let signal = self.text(&section, "signal");
         if let (Some(signal), Some(entry)) = (&signal, section.get("signal")) {
             self.check_column(signal, entry.node.span, names);

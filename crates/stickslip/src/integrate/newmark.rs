@@ -1,0 +1,446 @@
+//! Newmark's rule for masses, with the force of friction found from the displacement of the step:
+//!
+//! v₁ = v₀ + T·((1 − γ)·a₀ + γ·a₁),  x₁ = x₀ + T·v₀ + T²·((½ − β)·a₀ + β·a₁),  M·a₁ = forces(x₁, v₁) at the end
+//!
+//! `trapezoidal` has β = ¼, γ = ½, friction by the return mapping of its law, and solves the equations of the step (seed 002,
+//! eq 32): in a bracket where one velocity is unknown, by Newton's method with a line search where there are more.
+//! `newmark` is seed 003, eqs 31-34: friction is linearised at the start of the step, so that one linear solve is enough;
+//! of first order, and only for small steps. The unknown is v₁.
+
+use super::{Halt, NotFinite, Work, finite};
+use crate::element::{Elements, Observation};
+use crate::network::dense::{lu_apply, lu_factor};
+use crate::network::stage::{Groups, Stage, apply_in, evaluate, input_power};
+use crate::network::tangent::Tangent;
+use crate::network::{Network, NetworkState, Scratch};
+
+/// The rule of a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rule {
+    /// Weight of the new acceleration in the position.
+    pub beta: f64,
+    /// Weight of the new acceleration in the velocity.
+    pub gamma: f64,
+    /// Friction is linearised at the start of the step, and the step solved once.
+    pub linear: bool,
+    /// Newton's method without safeguards, as published: it can fail.
+    pub plain: bool,
+}
+
+/// A step in progress, as frictions see it.
+#[derive(Clone, Copy)]
+pub struct Span<'a> {
+    /// State at the start.
+    pub before: &'a [f64],
+    /// The step T.
+    pub step: f64,
+    /// Whether friction is linearised at the start of the step.
+    pub linear: bool,
+}
+
+/// Room for the equations of a step; empty for other methods.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct NewmarkRoom {
+    /// State and accelerations at the start.
+    before: Vec<f64>,
+    acceleration: Vec<f64>,
+    /// Unknown velocities, the residual there, and the change of a round.
+    velocity: Vec<f64>,
+    residual: Vec<f64>,
+    change: Vec<f64>,
+    trial: Vec<f64>,
+    /// Derivatives over the flat state, and those of the residual, factored.
+    tangent: Vec<f64>,
+    factors: Vec<f64>,
+    order: Vec<usize>,
+    /// The greatest speed so far.
+    reach: f64,
+}
+
+impl NewmarkRoom {
+    pub(crate) fn new(network: &Network) -> Self {
+        if network.newmark.is_none() {
+            return NewmarkRoom::default();
+        }
+        let (n, all) = (network.layout.masses, network.layout.integrated());
+        NewmarkRoom {
+            before: vec![0.0; network.layout.len()],
+            acceleration: vec![0.0; n],
+            velocity: vec![0.0; n],
+            residual: vec![0.0; n],
+            change: vec![0.0; n],
+            trial: vec![0.0; n],
+            tangent: vec![0.0; all * all],
+            factors: vec![0.0; n * n],
+            order: vec![0; n],
+            reach: 0.0,
+        }
+    }
+}
+
+/// The groups at the end of a step.
+struct AtEnd<'a>(&'a [Box<dyn Elements>], Span<'a>);
+
+impl Groups for AtEnd<'_> {
+    const TAKE_HOLD: bool = true;
+
+    fn respond<const OBSERVE: bool>(&self, stage: &mut Stage<'_>, _seen: &mut [Observation]) {
+        for group in self.0 {
+            group.finish(stage, &self.1);
+        }
+    }
+}
+
+/// Many steps.
+pub(crate) fn run<const OBSERVE: bool>(
+    network: &Network,
+    state: &mut NetworkState,
+    scratch: &mut Scratch,
+    work: &mut Work,
+    steps: u64,
+) -> Result<(), Halt> {
+    let Some(rule) = network.newmark else {
+        return Ok(());
+    };
+    let mut room = std::mem::take(&mut scratch.newmark);
+    let outcome = (0..steps).try_for_each(|_| step::<OBSERVE>(network, rule, state, scratch, &mut room, work));
+    scratch.newmark = room;
+    outcome
+}
+
+/// The equations of a step.
+struct Equations<'a, 'b> {
+    network: &'a Network,
+    rule: Rule,
+    scratch: &'b mut Scratch,
+    before: &'a [f64],
+    acceleration: &'a [f64],
+    reach: f64,
+}
+
+impl Equations<'_, '_> {
+    /// The residual v₁ − v₀ − T·((1 − γ)·a₀ + γ·a₁) at the velocities `velocity`; positions follow from them, and the states
+    /// of elements are left at their start with their mean rate of the step in `scratch.rate`.
+    fn residual(&mut self, velocity: &[f64], residual: &mut [f64]) {
+        let Rule {
+            beta, gamma, linear, ..
+        } = self.rule;
+        let (network, step) = (self.network, self.network.step);
+        let first = network.layout.positions;
+        for (i, &v) in velocity.iter().enumerate() {
+            let (x0, v0, a0) = (self.before[i], self.before[first + i], self.acceleration[i]);
+            self.scratch.trial[first + i] = v;
+            // a₁ put into the rule of the position.
+            let known = (0.5 - beta) - beta * (1.0 - gamma) / gamma;
+            self.scratch.trial[i] = x0 + step * (v0 + beta / gamma * (v - v0)) + step * step * known * a0;
+        }
+        let span = Span {
+            before: self.before,
+            step,
+            linear,
+        };
+        let (trial, _, mut room) = self.scratch.parts();
+        apply_in::<false, _>(network, &AtEnd(&network.elements, span), trial, &mut room, step);
+        network.accelerate(trial, room.frames, room.linkages, room.load, room.rate);
+        for (i, residual) in residual.iter_mut().enumerate() {
+            let mean = (1.0 - gamma) * self.acceleration[i] + gamma * room.rate[first + i];
+            *residual = velocity[i] - self.before[first + i] - step * mean;
+        }
+    }
+
+    /// The derivative of the residual at the velocities it was last evaluated at, row by row, from what elements know of
+    /// themselves; by difference quotients if one does not.
+    fn derivative(
+        &mut self,
+        velocity: &[f64],
+        residual: &[f64],
+        tangent: &mut [f64],
+        trial: &mut [f64],
+        out: &mut [f64],
+    ) {
+        let Rule {
+            beta, gamma, linear, ..
+        } = self.rule;
+        let (network, step) = (self.network, self.network.step);
+        let (n, all, first) = (velocity.len(), network.layout.integrated(), network.layout.positions);
+        let span = Span {
+            before: self.before,
+            step,
+            linear,
+        };
+        tangent.fill(0.0);
+        let mut known = Tangent::new(&self.scratch.trial, self.scratch.signals.get(), tangent, all);
+        if network
+            .elements
+            .iter()
+            .all(|group| group.finish_tangent(&mut known, &span))
+        {
+            for i in 0..n {
+                for j in 0..n {
+                    let row = (first + i) * all;
+                    let slope = tangent[row + first + j] + step * beta / gamma * tangent[row + j];
+                    let unit = if i == j { 1.0 } else { 0.0 };
+                    out[i * n + j] = unit - step * gamma * network.inverse_mass[i] * slope;
+                }
+            }
+            return;
+        }
+        let base = &mut tangent[..n];
+        base.copy_from_slice(velocity);
+        for j in 0..n {
+            let size = 1e-8 * velocity[j].abs().max(step * self.acceleration[j].abs()).max(1e-9);
+            base[j] = velocity[j] + size;
+            let change = base[j] - velocity[j];
+            self.residual(base, trial);
+            base[j] = velocity[j];
+            for i in 0..n {
+                out[i * n + j] = (trial[i] - residual[i]) / change;
+            }
+        }
+        self.residual(velocity, trial);
+    }
+
+    /// How small a change of the velocities counts as none: far below what moves now, or rounding of what has moved, or of
+    /// where the bodies are. At rest forces that balance leave no more than that.
+    fn enough(&self, velocity: &[f64]) -> f64 {
+        let first = self.network.layout.positions;
+        let place = self.before[..first].iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+        let size = |i: usize| {
+            velocity[i].abs() + self.before[first + i].abs() + self.network.step * self.acceleration[i].abs()
+        };
+        (1e-12 * (0..velocity.len()).map(size).fold(0.0, f64::max))
+            .max(f64::EPSILON * self.reach.max(4.0 * place / self.network.step))
+    }
+}
+
+/// One step.
+fn step<const OBSERVE: bool>(
+    network: &Network,
+    rule: Rule,
+    state: &mut NetworkState,
+    scratch: &mut Scratch,
+    room: &mut NewmarkRoom,
+    work: &mut Work,
+) -> Result<(), Halt> {
+    let layout = &network.layout;
+    let (n, all, first, step) = (layout.masses, layout.integrated(), layout.positions, network.step);
+    scratch.trial[..all].copy_from_slice(&state.values[..all]);
+    evaluate::<OBSERVE>(network, scratch, 2 * state.step, 0.0);
+    if OBSERVE {
+        account(network, scratch, work, 0.5 * step);
+    }
+    room.before.copy_from_slice(&scratch.trial);
+    room.acceleration.copy_from_slice(&scratch.rate[first..first + n]);
+
+    let index = 2 * (state.step + 1);
+    network.signals.sample(index, &mut scratch.signals);
+    network.place_drives(&mut scratch.trial, &mut scratch.signals, index);
+    for drive in network.drives.iter().filter(|drive| !drive.position) {
+        let (q, v) = (drive.coordinate.q, drive.coordinate.v);
+        scratch.trial[q] = room.before[q] + 0.5 * step * (room.before[v] + scratch.trial[v]);
+    }
+    let NewmarkRoom {
+        before,
+        acceleration,
+        velocity,
+        residual,
+        change,
+        trial,
+        tangent,
+        factors,
+        order,
+        reach,
+    } = room;
+    for (i, v) in velocity.iter_mut().enumerate() {
+        *v = before[first + i] + step * acceleration[i];
+    }
+    let mut equations = Equations {
+        network,
+        rule,
+        scratch,
+        before,
+        acceleration,
+        reach: *reach,
+    };
+    let time = network.time(state.step);
+    let mut solver = Newton {
+        velocity,
+        residual,
+        change,
+        trial,
+        tangent,
+        factors,
+        order,
+    };
+    let solved = if n == 1 && !rule.linear && !rule.plain {
+        solver.bracket(&mut equations, 0);
+        true
+    } else {
+        solver.solve(&mut equations)
+    };
+    if !solved {
+        return Err(Halt::Unsolved { time });
+    }
+
+    *reach = velocity.iter().fold(*reach, |most, v| most.max(v.abs()));
+    let Scratch { trial: end, rate, .. } = scratch;
+    for i in layout.first_state()..all {
+        end[i] = before[i] + step * rate[i];
+    }
+    let check = end[..all].iter().map(|x| x * 0.0).sum();
+    finite(check, &end[..all]).map_err(|NotFinite { index }| Halt::NotFinite { index })?;
+    state.values[..all].copy_from_slice(&end[..all]);
+    state.step += 1;
+    if OBSERVE {
+        evaluate::<true>(network, scratch, index, 0.0);
+        account(network, scratch, work, 0.5 * step);
+    }
+    Ok(())
+}
+
+/// Rounds of Newton's method.
+const ROUNDS: usize = 100;
+/// Changes that are tried before a round counts as no help: the whole one, a half, …
+const HALVINGS: usize = 6;
+/// Times that every equation is solved for its own velocity before Newton's method is tried again.
+const MOST_SWEEPS: usize = 256;
+
+/// The solver of the equations, in the room of a run.
+struct Newton<'a> {
+    velocity: &'a mut [f64],
+    residual: &'a mut [f64],
+    change: &'a mut [f64],
+    trial: &'a mut [f64],
+    tangent: &'a mut [f64],
+    factors: &'a mut [f64],
+    order: &'a mut [usize],
+}
+
+impl Newton<'_> {
+    /// Newton's method for all velocities; one round where friction is linearised. A change that does not lessen the
+    /// residual is halved, and where that does not help (at a kink, or where friction falls too fast) every equation is
+    /// solved for its own velocity, one after the other: once, and twice as often each time it happens again. The plain
+    /// method does neither. False if it does not converge.
+    fn solve(&mut self, equations: &mut Equations<'_, '_>) -> bool {
+        let Rule { linear, plain, .. } = equations.rule;
+        let length = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+        let n = self.velocity.len();
+        let mut sweeps = 1;
+        for _ in 0..ROUNDS {
+            equations.residual(self.velocity, self.residual);
+            let size = length(self.residual);
+            if size == 0.0 {
+                return true;
+            }
+            equations.derivative(self.velocity, self.residual, self.tangent, self.trial, self.factors);
+            self.change.copy_from_slice(self.residual);
+            if !lu_factor(self.factors, n, self.order) {
+                return false;
+            }
+            lu_apply(self.factors, n, self.order, self.change);
+            let enough = equations.enough(self.velocity);
+            let small = self.change.iter().all(|x| x.abs() <= enough);
+            // Near the solution the residual is rounding, which need not get smaller.
+            let as_it_is = linear || plain || small;
+            let mut share = 1.0;
+            let mut lessens = false;
+            for _ in 0..HALVINGS {
+                for (trial, (v, change)) in self.trial.iter_mut().zip(self.velocity.iter().zip(&*self.change)) {
+                    *trial = v - share * change;
+                }
+                equations.residual(self.trial, self.residual);
+                lessens = as_it_is || length(self.residual) < size;
+                if lessens {
+                    break;
+                }
+                share *= 0.5;
+            }
+            if lessens {
+                self.velocity.copy_from_slice(self.trial);
+            } else {
+                for _ in 0..sweeps {
+                    (0..n).for_each(|i| self.bracket(equations, i));
+                }
+                sweeps = (2 * sweeps).min(MOST_SWEEPS);
+            }
+            if small || linear {
+                return true;
+            }
+            if !self.velocity.iter().all(|v| v.is_finite()) {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// The residual of equation `i` with its own velocity at `v`.
+    fn at(&mut self, equations: &mut Equations<'_, '_>, i: usize, v: f64) -> f64 {
+        self.velocity[i] = v;
+        equations.residual(self.velocity, self.residual);
+        self.residual[i]
+    }
+
+    /// Solves equation `i` for its own velocity: the residual rises with it for good, as the mass does, so a bracket that is
+    /// widened holds a root.
+    fn bracket(&mut self, equations: &mut Equations<'_, '_>, i: usize) {
+        let n = self.velocity.len();
+        let start = self.velocity[i];
+        let first = self.at(equations, i, start);
+        if first == 0.0 || !first.is_finite() {
+            return;
+        }
+        // Away from the start, against the sign of the residual, until it changes.
+        let (mut near, mut far) = (start, start);
+        let mut width = first.abs();
+        for _ in 0..200 {
+            far = near - width.copysign(first);
+            let value = self.at(equations, i, far);
+            if value == 0.0 {
+                return;
+            }
+            if (value > 0.0) != (first > 0.0) || !value.is_finite() {
+                break;
+            }
+            near = far;
+            width *= 2.0;
+        }
+        let (mut low, mut high) = if near < far { (near, far) } else { (far, near) };
+        let mut v = start.clamp(low, high);
+        for round in 0..200 {
+            let value = self.at(equations, i, v);
+            if value == 0.0 || !value.is_finite() {
+                return;
+            }
+            if value > 0.0 {
+                high = v
+            } else {
+                low = v
+            }
+            equations.derivative(self.velocity, self.residual, self.tangent, self.trial, self.factors);
+            let newton = v - value / self.factors[i * n + i];
+            let usable = round < 50 && newton >= low && newton <= high;
+            let next = if usable { newton } else { 0.5 * (low + high) };
+            let enough = equations.enough(self.velocity).max(2.0 * f64::EPSILON * v.abs());
+            if (next - v).abs() <= enough || next == v {
+                self.at(equations, i, next);
+                return;
+            }
+            v = next;
+        }
+    }
+}
+
+/// Adds the power of the moment that was evaluated last, over a time, to the ledger.
+fn account(network: &Network, scratch: &Scratch, work: &mut Work, time: f64) {
+    let power = input_power(
+        network,
+        &scratch.trial,
+        &scratch.load,
+        scratch.signals.get(),
+        &scratch.seen,
+    );
+    work.input += time * (power + scratch.motor_power);
+    for (delivered, seen) in work.delivered.iter_mut().zip(&scratch.seen) {
+        *delivered += time * seen.power;
+    }
+}
