@@ -323,7 +323,7 @@ impl Side {
 }
 
 /// Builds the limit program; none if there is no C compiler.
-fn build_limit(name: &str) -> Result<Option<PathBuf>, String> {
+pub(crate) fn build_limit(name: &str) -> Result<Option<PathBuf>, String> {
     let beside = std::env::current_exe().map_err(|error| error.to_string())?;
     let folder = beside.parent().unwrap_or(Path::new(".")).join("limit");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -365,7 +365,7 @@ fn build_rapier() -> Option<PathBuf> {
 }
 
 /// Name, nanoseconds per step and outcome of every variant.
-fn run_limit(program: &Path, runs: usize) -> Result<Vec<(String, f64, Vec<f64>)>, String> {
+pub(crate) fn run_limit(program: &Path, runs: usize) -> Result<Vec<(String, f64, Vec<f64>)>, String> {
     let output = Command::new(program)
         .arg(runs.to_string())
         .output()
@@ -399,7 +399,7 @@ pub(crate) fn cpu_seconds() -> f64 {
 }
 
 /// Adds the result to the history of the work, in place of an earlier one of the same commit.
-fn keep(name: &str, result: &Map<String, Value>) -> Result<(), String> {
+pub(crate) fn keep(name: &str, result: &Map<String, Value>) -> Result<(), String> {
     let path = root().join("benches/results").join(format!("{name}.json"));
     let mut history: Vec<Value> = std::fs::read_to_string(&path)
         .ok()

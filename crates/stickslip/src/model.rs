@@ -128,8 +128,8 @@ impl Model {
             slip_events: None,
             map: None,
             warnings: Vec::new(),
-            sources: Vec::new(),
-            spans: BTreeMap::new(),
+            sources: Default::default(),
+            spans: Default::default(),
         };
         Model {
             scenario,

@@ -5,6 +5,7 @@ use crate::build::{Built, Place, build};
 use crate::chain::{Aggregates, Chain, ChainState};
 use crate::element::Observation;
 use crate::element::own::OwnFriction;
+use crate::integrate::lanes::{self, Lane};
 use crate::integrate::march::{self, Statistics};
 use crate::integrate::{Halt, Method, Work};
 use crate::network::implicit::ImplicitView;
@@ -359,6 +360,40 @@ impl Simulation {
             }
             Ok(()) => Ok(()),
         }
+    }
+
+    /// Whether several such simulations, differing in numbers only, can be advanced side by side.
+    pub(crate) fn goes_in_lanes(&self) -> bool {
+        lanes::takes(self.built.method, &self.built.network)
+    }
+
+    /// Whether another simulation has the same method, step and number of steps, and stands at the same one.
+    pub(crate) fn keeps_time_with(&self, other: &Simulation) -> bool {
+        let clock = |one: &Simulation| {
+            (
+                one.built.method,
+                one.built.steps,
+                one.built.network.step,
+                one.state.step,
+            )
+        };
+        clock(self) == clock(other)
+    }
+
+    /// Advances simulations of one method and step side by side, up to `steps` steps. One that cannot go with the others,
+    /// or that diverges, is left behind where it parted from them: whoever goes on with it alone gets the same bytes.
+    pub(crate) fn advance_together(simulations: &mut [&mut Simulation], steps: u64) {
+        let Some(method) = simulations.first().map(|first| first.built.method) else {
+            return;
+        };
+        let mut lanes: Vec<Lane<'_>> = (simulations.iter_mut())
+            .map(|simulation| Lane {
+                network: &simulation.built.network,
+                state: &mut simulation.state,
+                scratch: &mut simulation.scratch,
+            })
+            .collect();
+        lanes::run(method, &mut lanes, steps);
     }
 
     /// Advances one step, and shows the simulation to `watch` at the end of every internal step on the way and at the end of

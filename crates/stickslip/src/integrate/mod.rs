@@ -4,6 +4,7 @@ mod adaptive;
 mod balls;
 mod fused;
 pub mod implicit_euler;
+pub(crate) mod lanes;
 mod lone;
 pub mod march;
 pub mod newmark;

@@ -10,6 +10,7 @@ use crate::integrate::METHODS;
 use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A checked scenario.
 #[derive(Clone, Debug)]
@@ -38,10 +39,10 @@ pub struct Scenario {
     pub map: Option<MapSpec>,
     /// What is allowed and probably not meant.
     pub warnings: Vec<Diagnostic>,
-    /// The texts that spans point into: the file, then the `--set` arguments.
-    pub sources: Vec<Source>,
+    /// The texts that spans point into: the file, then the `--set` arguments. Variants of a scenario share them.
+    pub sources: Arc<Vec<Source>>,
     /// Path of a key or of a named thing to its place in the sources.
-    pub spans: BTreeMap<String, Span>,
+    pub spans: Arc<BTreeMap<String, Span>>,
 }
 
 impl Scenario {
@@ -62,7 +63,7 @@ impl Scenario {
     /// An error of this scenario from findings of a later stage.
     pub fn error(&self, diagnostics: Vec<Diagnostic>) -> ScenarioError {
         ScenarioError {
-            sources: self.sources.clone(),
+            sources: self.sources.to_vec(),
             diagnostics,
         }
     }

@@ -311,8 +311,8 @@ impl Reader {
             slip_events,
             map,
             warnings: self.warnings,
-            sources: self.sources,
-            spans: self.spans,
+            sources: self.sources.into(),
+            spans: self.spans.into(),
         })
     }
 
