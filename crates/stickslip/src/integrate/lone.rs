@@ -158,11 +158,11 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
         }
         let mut stretch = position - hot.x;
         if shape.long {
-            stretch = stretch - rest.length[i];
+            stretch -= rest.length[i];
         }
         let mut pull = if i == 0 { hot.stiffness } else { rest.stiffness[i] } * stretch;
         if shape.damped {
-            pull = pull + rest.damping[i] * (velocity - hot.v);
+            pull += rest.damping[i] * (velocity - hot.v);
         }
         // 0 + pull is pull, but for the sign of a zero; with friction the velocity it is added to is never −0.
         force = if i == 0 && !shape.pushed && rubs {
@@ -175,7 +175,7 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
         force = force * hot.inverse_mass;
     }
     if shape.heavy {
-        force = force + rest.gravity;
+        force += rest.gravity;
     }
     let free = hot.v + step * force;
     let mut stuck = rest.stuck;
@@ -201,12 +201,12 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
         };
         hot.v = if moves { velocity + under } else { velocity };
     }
-    hot.x = hot.x + step * hot.v;
+    hot.x += step * hot.v;
     if shape.drivers > 0 {
-        hot.sum = hot.sum + hot.travel;
+        hot.sum += hot.travel;
     }
     for i in 1..shape.drivers {
-        rest.sum[i] = rest.sum[i] + rest.travel[i];
+        rest.sum[i] += rest.travel[i];
     }
     stuck
 }
