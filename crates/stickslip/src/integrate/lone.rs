@@ -158,11 +158,11 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
         }
         let mut stretch = position - hot.x;
         if shape.long {
-            stretch = stretch - rest.length[i];
+            stretch -= rest.length[i];
         }
         let mut pull = if i == 0 { hot.stiffness } else { rest.stiffness[i] } * stretch;
         if shape.damped {
-            pull = pull + rest.damping[i] * (velocity - hot.v);
+            pull += rest.damping[i] * (velocity - hot.v);
         }
         // 0 + pull is pull, but for the sign of a zero; with friction the velocity it is added to is never −0.
         force = if i == 0 && !shape.pushed && rubs {
@@ -175,7 +175,7 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
         force = force * hot.inverse_mass;
     }
     if shape.heavy {
-        force = force + rest.gravity;
+        force += rest.gravity;
     }
     let free = hot.v + step * force;
     let mut stuck = rest.stuck;
@@ -194,21 +194,29 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
             hot.limit = R::select(stuck, hot.holds, hot.slides);
             R::select(stuck, R::zero(), slip - slip.max(hot.below).min(hot.slides))
         } else {
-            let outcome = resolve(&rest.curve, rest.load, [slip], rest.compliance, rest.stuck);
-            stuck = outcome.stuck;
-            rest.stuck = stuck;
-            outcome.velocity[0]
+            let (velocity, now) = slide(rest, slip);
+            stuck = now;
+            rest.stuck = now;
+            velocity
         };
         hot.v = if moves { velocity + under } else { velocity };
     }
-    hot.x = hot.x + step * hot.v;
+    hot.x += step * hot.v;
     if shape.drivers > 0 {
-        hot.sum = hot.sum + hot.travel;
+        hot.sum += hot.travel;
     }
     for i in 1..shape.drivers {
-        rest.sum[i] = rest.sum[i] + rest.travel[i];
+        rest.sum[i] += rest.travel[i];
     }
     stuck
+}
+
+/// Velocity by a force that depends on speed, and whether it is 0. A function of its own: its root search with exponentials
+/// would make every loop that it is part of many times as long.
+#[inline(never)]
+fn slide<R: Real>(rest: &Rest<R>, slip: R) -> (R, R::Mask) {
+    let outcome = resolve(&rest.curve, rest.load, [slip], rest.compliance, rest.stuck);
+    (outcome.velocity[0], outcome.stuck)
 }
 
 /// Calls a function with the shape, as a constant where it is a common one.
@@ -256,7 +264,7 @@ fn together(shape: Shape, (hots, rests): (&mut [Hot<Wide>], &mut [Rest<Wide>]), 
 }
 
 /// One step of several runs, after which it is known which of them stick.
-#[multiversion(targets("x86_64+avx2"))]
+#[inline(never)]
 fn once(shape: Shape, (hots, rests): (&mut [Hot<Wide>], &mut [Rest<Wide>]), length: f64) {
     for (hot, rest) in hots.iter_mut().zip(rests.iter_mut()) {
         rest.stuck = step(shape, hot, rest, Lanes::lit(length));
