@@ -9,6 +9,7 @@ use std::process::Command;
 use stickslip::Simulation;
 use stickslip::report::Reporter;
 use stickslip::scenario::Scenario;
+use stickslip::spheres::Ball;
 use stickslip::trace::Columns;
 
 /// A work: its variants, the main one first. Each is a scenario file and a line that the limit program prints.
@@ -30,6 +31,8 @@ enum Outcome {
     Position(&'static str),
     /// Sum of the positions of all blocks of a chain at the end; costs are per block.
     SumOfPositions,
+    /// Largest error of the velocity of many sliding spheres against v − μ·g·t with this v and μ·g, and their lift.
+    Sliding(f64, f64),
     /// End of the first step after which the sphere of this name and radius rolls on the plane z = 0.
     EndOfSlip(&'static str, f64),
 }
@@ -97,6 +100,15 @@ const WORKS: &[Work] = &[
             },
         ],
         runs: 1,
+    },
+    // The limit is what Rapier takes.
+    Work {
+        name: "w6",
+        variants: &[Variant {
+            name: "w6",
+            outcome: Outcome::Sliding(2.0, 0.98),
+        }],
+        runs: 3,
     },
 ];
 
@@ -170,7 +182,10 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
 }
 
 fn measure(work: &Work) -> Result<Vec<Row>, String> {
-    let limit = build_limit(work.name)?;
+    let limit = match work.name {
+        "w6" => build_rapier(),
+        name => build_limit(name)?,
+    };
     let sides: Vec<Side> = work.variants.iter().map(Side::new).collect::<Result<_, _>>()?;
     let mut fast = vec![f64::INFINITY; sides.len()];
     let mut observed = fast.clone();
@@ -217,7 +232,7 @@ fn measure(work: &Work) -> Result<Vec<Row>, String> {
 struct Side {
     scenario: Scenario,
     steps: u64,
-    /// Blocks that each step moves; 1 but for chains.
+    /// Blocks or spheres that each step moves, where there are many.
     blocks: usize,
 }
 
@@ -226,7 +241,8 @@ impl Side {
         let path = root().join("benches/scenarios").join(format!("{}.toml", variant.name));
         let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
         let steps = (scenario.simulation.duration / scenario.simulation.step).round() as u64;
-        let blocks = scenario.chain.as_ref().map_or(1, |chain| chain.count);
+        let spheres = scenario.spheres.as_ref().map_or(1, |spheres| spheres.count);
+        let blocks = scenario.chain.as_ref().map_or(spheres, |chain| chain.count);
         Ok(Side {
             scenario,
             steps,
@@ -281,6 +297,16 @@ impl Side {
                 let (_, state) = simulation.chain().ok_or("the chain is missing")?;
                 Ok(vec![state.positions().iter().sum()])
             }
+            Outcome::Sliding(speed, slowing) => {
+                self.advance(&mut simulation)?;
+                let expected = speed - slowing * simulation.time();
+                let (spheres, state) = simulation.spheres().ok_or("the spheres are missing")?;
+                let worst = |of: &dyn Fn(&Ball) -> f64| state.balls().iter().map(of).fold(0.0, f64::max);
+                Ok(vec![
+                    worst(&|ball| (ball.velocity.x - expected).abs()),
+                    worst(&|ball| (ball.position.z - spheres.radius).abs()),
+                ])
+            }
             Outcome::EndOfSlip(name, radius) => {
                 let body = simulation.body(name).ok_or("the body is missing")?;
                 for _ in 0..self.steps {
@@ -318,6 +344,24 @@ pub(crate) fn build_limit(name: &str) -> Result<Option<PathBuf>, String> {
     }
     eprintln!("no C compiler found: the engine is measured alone");
     Ok(None)
+}
+
+/// Builds the program that does work 6 in Rapier, a workspace of its own; none if that cannot be had.
+fn build_rapier() -> Option<PathBuf> {
+    let folder = root().join("benches/rapier");
+    let target = std::env::current_exe().ok()?.parent()?.join("rapier");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["build", "--release", "--quiet", "--manifest-path"])
+        .arg(folder.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        .status();
+    if !status.is_ok_and(|status| status.success()) {
+        eprintln!("Rapier cannot be built: the engine is measured alone");
+        return None;
+    }
+    Some(target.join("release/rapier-spheres"))
 }
 
 /// Name, nanoseconds per step and outcome of every variant.

@@ -17,7 +17,7 @@ tasks
   test [--jit]            formatting, lints, tests, documentation and licences: everything that must pass;
                           --jit adds the native code of inclusions, whose build takes minutes
   guard [--renew]         instructions per step of the hot loops against the kept counts (valgrind), or keep them anew
-  bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1, w2, w3, w4, w5
+  bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1 to w6
   bench rewrite [--jit] [--json]
                           a rewritten inclusion beside the same equations by hand; --jit measures native code too
   table                   write the costs kept in benches/results into README.md

@@ -14,6 +14,10 @@ pub enum Quantity {
     Slipping,
     /// Their slip.
     Moment,
+    /// Spheres on a plane.
+    Spheres,
+    /// How far they are above it.
+    Gap,
     Velocity,
     AngularVelocity,
     Force,
@@ -33,6 +37,8 @@ impl Quantity {
         match self {
             Self::Slipping => "blocks that slip",
             Self::Moment => "moment (m)",
+            Self::Spheres => "spheres",
+            Self::Gap => "gap (m)",
             Self::Velocity => "velocity (m/s)",
             Self::AngularVelocity => "angular velocity (rad/s)",
             Self::Force => "force (N)",
@@ -79,6 +85,9 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
     if scenario.chain.is_some() {
         return shown_of_chain(rest);
     }
+    if scenario.spheres.is_some() {
+        return shown_of_spheres(rest);
+    }
     let body = scenario.bodies.iter().find(|(name, _)| name == owner);
     let mut parts = rest.split('.');
     let part = parts.next()?;
@@ -122,6 +131,20 @@ fn shown_of_chain(column: &str) -> Option<(Quantity, String)> {
         _ => return None,
     };
     Some((quantity, label.to_string()))
+}
+
+/// Counts and means of many spheres.
+fn shown_of_spheres(column: &str) -> Option<(Quantity, String)> {
+    let (quantity, label) = match column {
+        "touching" | "slipping" => (Quantity::Spheres, column.to_string()),
+        "speed" => (Quantity::Velocity, "largest".to_string()),
+        "lowest" | "highest" => (Quantity::Gap, column.to_string()),
+        _ => {
+            let (part, axis) = column.split_once('.')?;
+            (Quantity::of_motion(part, false)?, with_axis("mean", Some(axis)))
+        }
+    };
+    Some((quantity, label))
 }
 
 fn with_axis(owner: &str, axis: Option<&str>) -> String {
@@ -289,7 +312,7 @@ pub fn add_sizes(figure: &mut Figure, events: &SlipEventsReport, spec: Option<Sl
             bins,
             ..
         }),
-    ) = (events.exponent, spec)
+    ) = (events.exponent.filter(|b| *b != 0.0), spec)
     {
         // Events of a range of sizes under the law that was found.
         let most = largest.unwrap_or(events.largest);

@@ -106,7 +106,7 @@ pub struct FrictionLine {
     pub load_line: Option<f64>,
 }
 
-/// The blocks of a chain.
+/// The blocks of a chain, or many spheres.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChainLine {
     /// How many there are.
@@ -134,6 +134,8 @@ pub struct Advice {
     pub bodies: Vec<BodyLine>,
     /// The blocks of a chain.
     pub chain: Option<ChainLine>,
+    /// Many spheres.
+    pub spheres: Option<ChainLine>,
     /// Elements.
     pub elements: Vec<ElementLine>,
     /// Parameters that were chosen, and why.
@@ -167,6 +169,11 @@ pub fn advise(simulation: &Simulation) -> Advice {
             blocks: chain.count(),
             bytes_per_block: chain.bytes_per_block(),
             bytes: state.bytes(chain),
+        }),
+        spheres: simulation.spheres().map(|(spheres, state)| ChainLine {
+            blocks: spheres.count,
+            bytes_per_block: size_of::<crate::spheres::Ball>(),
+            bytes: state.bytes(),
         }),
         elements: (0..scenario.elements.len())
             .map(|i| element_line(simulation, i))

@@ -51,6 +51,7 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod simulation;
+pub mod spheres;
 pub mod sweep;
 pub mod trace;
 

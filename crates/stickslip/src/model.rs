@@ -122,6 +122,7 @@ impl Model {
             elements: Vec::new(),
             inclusion: None,
             chain: None,
+            spheres: None,
             columns: None,
             stick_slip: None,
             slip_events: None,

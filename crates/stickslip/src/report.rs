@@ -78,6 +78,21 @@ pub struct ChainReport {
     pub transitions: u64,
 }
 
+/// What many spheres came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SpheresReport {
+    /// How many there are.
+    pub count: usize,
+    /// Memory that they take, bytes.
+    pub bytes: usize,
+    /// Time in slip on the plane, mean over spheres, s.
+    pub slip_time: f64,
+    /// Time on the plane, mean over spheres, s.
+    pub contact_time: f64,
+    /// Changes between stick, slip and open, of all spheres.
+    pub transitions: u64,
+}
+
 /// The report of a run (INTERFACE: `--json`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
@@ -112,6 +127,8 @@ pub struct Report {
     pub slip_events: Option<SlipEventsReport>,
     /// What the blocks of a chain came to.
     pub chain: Option<ChainReport>,
+    /// What many spheres came to.
+    pub spheres: Option<SpheresReport>,
     /// What the internal steps have cost, for methods that choose their own.
     pub solver: Option<Statistics>,
     /// Warnings.
@@ -253,6 +270,18 @@ impl Reporter {
             numerical: closes.then(|| work.kinetic - work.own.iter().sum::<f64>()),
             residual: initial + work.input - dissipated_all - final_,
         };
+        let spheres = simulation
+            .spheres()
+            .map(|(_, state)| (*state.ledger(), state.balls().len(), state.bytes()));
+        let energy = match &spheres {
+            Some((ledger, ..)) => EnergyReport {
+                dissipated: ledger.dissipated,
+                numerical: Some(ledger.numerical),
+                residual: initial - ledger.dissipated - final_,
+                ..energy
+            },
+            None => energy,
+        };
         let energy = match &chain {
             Some((ledger, ..)) => EnergyReport {
                 input: ledger.input,
@@ -314,7 +343,11 @@ impl Reporter {
             seconds,
             final_: final_row,
             events: self.events,
-            events_total: chain.map_or(self.events_total, |(ledger, ..)| ledger.changes),
+            events_total: match (chain, spheres) {
+                (Some((ledger, ..)), _) => ledger.changes,
+                (_, Some((ledger, ..))) => ledger.changes,
+                _ => self.events_total,
+            },
             elements,
             // Equations say nothing of energy.
             energy: scenario.inclusion.is_none().then_some(energy),
@@ -331,6 +364,13 @@ impl Reporter {
                 blocks,
                 bytes,
                 slip_time: ledger.slips as f64 / blocks as f64 * unit,
+                transitions: ledger.changes,
+            }),
+            spheres: spheres.map(|(ledger, count, bytes)| SpheresReport {
+                count,
+                bytes,
+                slip_time: ledger.slips as f64 / count as f64 * unit,
+                contact_time: ledger.touches as f64 / count as f64 * unit,
                 transitions: ledger.changes,
             }),
             solver: chosen.then_some(statistics),

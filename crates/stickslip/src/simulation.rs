@@ -12,6 +12,7 @@ use crate::network::implicit::ImplicitView;
 use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
 use crate::scenario::{Scenario, ScenarioError};
+use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -35,6 +36,15 @@ pub enum RunError {
         /// Time reached, s.
         time: f64,
         /// What has the largest error: a column of the trace, or what was exceeded.
+        what: String,
+        /// What to try.
+        remedy: String,
+    },
+    /// Something happened that this version does not compute.
+    Unsupported {
+        /// Time, s.
+        time: f64,
+        /// What happened.
         what: String,
         /// What to try.
         remedy: String,
@@ -64,6 +74,9 @@ impl fmt::Display for RunError {
             }
             Self::Stalled { time, what, remedy } => {
                 write!(f, "the run came to a halt at t = {time} s: {what}\nhelp: {remedy}")
+            }
+            Self::Unsupported { time, what, remedy } => {
+                write!(f, "the run ends at t = {time} s: {what}\nhelp: {remedy}")
             }
             Self::Unsolved { time, residual } => write!(
                 f,
@@ -115,6 +128,9 @@ pub struct Simulation {
     /// Time of an internal step while somebody looks at it.
     between: Option<f64>,
     chain: Option<ChainState>,
+    spheres: Option<SpheresState>,
+    /// Of the spheres, when they were last observed.
+    spheres_seen: SpheresSeen,
     /// Of the chain, when it was last observed.
     aggregates: Aggregates,
 }
@@ -132,6 +148,7 @@ impl Simulation {
     ) -> Result<Self, ScenarioError> {
         let mut built = build(&scenario, own)?;
         let chain = built.chain_start.take();
+        let spheres = built.spheres_start.take();
         let state = built.network.initial_state();
         let scratch = built.network.scratch();
         let count = built.network.element_count;
@@ -148,6 +165,8 @@ impl Simulation {
             work,
             between: None,
             chain,
+            spheres,
+            spheres_seen: SpheresSeen::default(),
             aggregates: Aggregates::default(),
         };
         simulation.observe();
@@ -199,6 +218,57 @@ impl Simulation {
         self.built.chain.as_ref().zip(self.chain.as_ref())
     }
 
+    /// The spheres, what they share and how they move, if the scenario has many.
+    pub fn spheres(&self) -> Option<(&Spheres, &SpheresState)> {
+        self.built.spheres.as_ref().zip(self.spheres.as_ref())
+    }
+
+    /// What was seen of the spheres when they were last observed; all 0 without them.
+    pub fn spheres_seen(&self) -> &SpheresSeen {
+        &self.spheres_seen
+    }
+
+    /// Whether there are so many bodies that only sums are watched.
+    pub(crate) fn crowd(&self) -> bool {
+        self.chain.is_some() || self.spheres.is_some()
+    }
+
+    /// Steps of many spheres.
+    fn run_spheres<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
+        let (Some(spheres), Some(state)) = (&self.built.spheres, &mut self.spheres) else {
+            return Ok(());
+        };
+        let mut left = steps;
+        while left > 0 {
+            match state.advance::<OBSERVE>(spheres, left) {
+                Ok(done) => {
+                    self.state.step += done;
+                    left -= done;
+                }
+                Err(Trouble::Meet(a, b)) => {
+                    return Err(RunError::Unsupported {
+                        time: self.built.network.time(self.state.step),
+                        what: format!(
+                            "spheres {a} and {b} touch each other, and those of `[spheres]` touch the plane only"
+                        ),
+                        remedy:
+                            "increase `spacing`, shorten the run, or write spheres that meet as bodies with contacts"
+                                .into(),
+                    });
+                }
+                Err(Trouble::NotFinite(ball)) => {
+                    return Err(RunError::Diverged {
+                        time: self.built.network.time(self.state.step),
+                        step: self.state.step,
+                        what: format!("the position of sphere {ball}"),
+                        remedy: "check the initial motion: it is too large".into(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// What was seen of the chain when it was last observed; all 0 without one.
     pub fn aggregates(&self) -> &Aggregates {
         &self.aggregates
@@ -207,7 +277,7 @@ impl Simulation {
     /// Follows slip events of the chain from now on, if the scenario asks for it.
     pub(crate) fn follow_slip_events(&mut self) {
         if let (Some(spec), Some(blocks)) = (self.scenario.slip_events, &mut self.chain) {
-            blocks.follow(spec, self.built.network.step);
+            blocks.follow(spec, *self.built.network.signals.grid());
         }
     }
 
@@ -216,10 +286,13 @@ impl Simulation {
         self.chain.as_mut()?.slip_events()
     }
 
-    /// Uses so many threads for the blocks of a chain from now on. Anything else runs on one.
+    /// Uses so many threads for the blocks of a chain or for many spheres from now on. Anything else runs on one.
     pub fn use_threads(&mut self, threads: usize) {
         if let (Some(chain), Some(state)) = (&self.built.chain, &mut self.chain) {
             state.share(chain, threads);
+        }
+        if let Some(state) = &mut self.spheres {
+            state.share(threads);
         }
     }
 
@@ -246,11 +319,10 @@ impl Simulation {
                 blocks.foresee(chain, done, before, self.state.values[drive.q], load);
             }
             if !blocks.sweep::<OBSERVE>(chain, start) {
-                return Err(RunError::Diverged {
-                    time: self.built.network.time(start),
-                    step: start,
-                    what: "a position in the chain".into(),
-                    remedy: "check the initial motion and the drive: they are too large".into(),
+                return Err(RunError::Unsupported {
+                    time: self.time(),
+                    what: "a block of the chain is farther away than 1e100 m".into(),
+                    remedy: "check the initial motion and the drive".into(),
                 });
             }
             if let Some(halt) = halt {
@@ -264,6 +336,9 @@ impl Simulation {
     fn run<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
         if self.chain.is_some() {
             return self.run_chain::<OBSERVE>(steps);
+        }
+        if self.spheres.is_some() {
+            return self.run_spheres::<OBSERVE>(steps);
         }
         let Simulation {
             built,
@@ -436,7 +511,12 @@ impl Simulation {
     /// integrators of differential equations evaluate them here.
     pub fn observe(&mut self) {
         if let (Some(chain), Some(blocks)) = (&self.built.chain, &self.chain) {
-            self.aggregates = blocks.aggregates(chain, self.state.values[chain.drive.q]);
+            let drive = [chain.drive.q, chain.drive.v].map(|index| self.state.values[index]);
+            self.aggregates = blocks.aggregates(chain, drive);
+            return;
+        }
+        if let (Some(spheres), Some(state)) = (&self.built.spheres, &self.spheres) {
+            self.spheres_seen = state.seen(spheres);
             return;
         }
         let network = &self.built.network;
@@ -503,6 +583,10 @@ impl Simulation {
         if self.chain.is_some() {
             self.observe();
             return (self.aggregates.kinetic, self.aggregates.stored);
+        }
+        if self.spheres.is_some() {
+            self.observe();
+            return (self.spheres_seen.energy, 0.0);
         }
         let network = &self.built.network;
         let mechanical = network.mechanical_energy(&self.state.values, &mut self.scratch);

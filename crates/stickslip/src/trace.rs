@@ -4,6 +4,7 @@ use crate::build::Place;
 use crate::chain::Aggregates;
 use crate::scenario::{BodySpec, ElementSpec};
 use crate::simulation::Simulation;
+use crate::spheres::SpheresSeen;
 use stickslip_core::registry::{Family, law};
 
 /// Where the number of a column comes from.
@@ -17,6 +18,7 @@ enum Source {
     Gap(usize),
     Carried(usize),
     Chain(fn(&Aggregates) -> f64),
+    Spheres(fn(&SpheresSeen) -> f64),
 }
 
 /// The columns of a run's trace.
@@ -39,6 +41,21 @@ const CHAIN: &[Named<Aggregates>] = &[
     ("velocity", |chain| chain.velocity),
     ("speed", |chain| chain.speed),
     ("force", |chain| chain.force),
+];
+
+/// Columns of many spheres.
+const SPHERES: &[Named<SpheresSeen>] = &[
+    ("touching", |spheres| spheres.touching),
+    ("slipping", |spheres| spheres.slipping),
+    ("position.x", |spheres| spheres.position.x),
+    ("position.y", |spheres| spheres.position.y),
+    ("position.z", |spheres| spheres.position.z),
+    ("velocity.x", |spheres| spheres.velocity.x),
+    ("velocity.y", |spheres| spheres.velocity.y),
+    ("velocity.z", |spheres| spheres.velocity.z),
+    ("speed", |spheres| spheres.speed),
+    ("lowest", |spheres| spheres.gap[0]),
+    ("highest", |spheres| spheres.gap[1]),
 ];
 
 /// Suffixes of a quantity with so many axes.
@@ -67,6 +84,11 @@ impl Columns {
         if scenario.chain.is_some() {
             for &(name, of) in CHAIN {
                 columns.push(format!("chain.{name}"), Source::Chain(of));
+            }
+        }
+        if scenario.spheres.is_some() {
+            for &(name, of) in SPHERES {
+                columns.push(format!("spheres.{name}"), Source::Spheres(of));
             }
         }
         for (index, (name, element)) in scenario.elements.iter().enumerate() {
@@ -266,5 +288,6 @@ fn value(simulation: &Simulation, source: Source) -> f64 {
         Source::Gap(element) => seen[element].gap,
         Source::Carried(element) => seen[element].carried,
         Source::Chain(of) => of(simulation.aggregates()),
+        Source::Spheres(of) => of(simulation.spheres_seen()),
     }
 }

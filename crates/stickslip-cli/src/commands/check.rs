@@ -88,6 +88,13 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>) -> String {
             chain.bytes as f64 / 1e6
         );
     }
+    if let Some(spheres) = &advice.spheres {
+        out += &format!(
+            "\n{} spheres\n  {:.1} MB in all\n",
+            spheres.blocks,
+            spheres.bytes as f64 / 1e6
+        );
+    }
     let elements: Vec<Vec<String>> = advice
         .elements
         .iter()

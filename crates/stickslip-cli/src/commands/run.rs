@@ -43,7 +43,7 @@ pub struct Run {
     /// Record every Nth step; the first and the last are always recorded
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
-    /// Threads for the blocks of a chain; default one per core. Anything else needs one; results are the same for any number
+    /// Threads for the blocks of a chain or for many spheres; default one per core. Anything else needs one; results are the same for any number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     threads: Option<u64>,
     /// Print the run report as JSON instead of the summary
@@ -64,7 +64,7 @@ impl Run {
             picture::check(path)?;
         }
         let mut simulation = Simulation::new(Scenario::read(&self.file, &self.set)?)?;
-        if simulation.chain().is_some() {
+        if simulation.chain().is_some() || simulation.spheres().is_some() {
             let cores = std::thread::available_parallelism().map_or(1, usize::from);
             simulation.use_threads(self.threads.map_or(cores, |threads| threads as usize));
         }

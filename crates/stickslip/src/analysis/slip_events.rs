@@ -1,11 +1,13 @@
 //! Slip events of a chain and the distribution of their sizes.
 //!
-//! An event begins when a block starts to slip, takes in every block that slips within it or next to it, and ends at the
-//! first step in which none of its blocks slips; events that meet become one. While the drive is so slow that only one
-//! stretch of the chain slips at a time this is the event of Carlson and Langer (Phys. Rev. A 40, 6470, 1989): from the
-//! first slip until all blocks rest. In a long chain, where something slips somewhere at almost any moment, it tells apart
-//! what is apart. The size of an event is its moment M = Σ slip of its blocks.
+//! An event is slip that hangs together in space and time: blocks that slip in the same step and are neighbours belong to
+//! one event, and so do blocks that slip in successive steps and are neighbours or the same. It ends at the first step in
+//! which none of its blocks goes on, and events that meet become one. While the drive is so slow that one event is over before
+//! the next begins, this is the event of Carlson and Langer (Phys. Rev. A 40, 6470, 1989): from the first slip until all
+//! blocks rest. In a long chain, where something slips somewhere at almost any moment, it tells apart what is apart. The
+//! size of an event is its moment M = Σ slip of its blocks.
 
+use crate::profile::TimeGrid;
 use crate::scenario::SlipEventsSpec;
 use serde::Serialize;
 
@@ -33,8 +35,18 @@ struct Active {
     /// Number of the step in which it began.
     began: u64,
     moment: f64,
+    /// The event that it has become a part of, or itself.
+    part_of: usize,
     /// Whether one of its blocks slips in the present step.
     slips: bool,
+}
+
+/// Blocks that slip together in a step, and their event.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Patch {
+    first: u32,
+    end: u32,
+    event: usize,
 }
 
 /// An event that has ended.
@@ -70,7 +82,7 @@ pub struct SizeBin {
 pub struct SlipEventsReport {
     /// Events that began after `from` and have ended.
     pub count: u64,
-    /// Events that still go on.
+    /// Events that still go on, whenever they began.
     pub unfinished: u64,
     /// Sum of their moments, m.
     pub moment: f64,
@@ -94,10 +106,14 @@ const DECADES: i32 = 20;
 /// Follows the slip of a chain and keeps what is asked of it.
 pub(crate) struct SlipEvents {
     spec: SlipEventsSpec,
-    step: f64,
-    active: Vec<Active>,
-    /// The events of the step before, while those of the present one are made.
-    before: Vec<Active>,
+    /// Of half steps, as that of the network.
+    grid: TimeGrid,
+    events: Vec<Active>,
+    /// Places in `events` that are free.
+    free: Vec<usize>,
+    /// What slips in the present step and in the one before, from left to right.
+    now: Vec<Patch>,
+    before: Vec<Patch>,
     counts: Vec<u64>,
     count: u64,
     moment: f64,
@@ -110,12 +126,14 @@ pub(crate) struct SlipEvents {
 }
 
 impl SlipEvents {
-    pub(crate) fn new(spec: SlipEventsSpec, step: f64) -> Self {
+    pub(crate) fn new(spec: SlipEventsSpec, grid: TimeGrid) -> Self {
         let bins = spec.bins as usize * 2 * DECADES as usize;
         SlipEvents {
             spec,
-            step,
-            active: Vec::new(),
+            grid,
+            events: Vec::new(),
+            free: Vec::new(),
+            now: Vec::new(),
             before: Vec::new(),
             counts: vec![0; bins],
             count: 0,
@@ -133,52 +151,103 @@ impl SlipEvents {
     pub(crate) fn watch(&mut self, start: u64, steps: u32, runs: &[Run]) {
         let mut runs = runs.iter().peekable();
         for step in 0..steps {
-            std::mem::swap(&mut self.active, &mut self.before);
-            self.active.clear();
-            let mut old = 0;
+            let number = start + u64::from(step) + 1;
+            std::mem::swap(&mut self.now, &mut self.before);
+            self.now.clear();
+            let mut reached = 0;
             while let Some(run) = runs.next_if(|run| run.step == step) {
-                self.take_older(&mut old, run.first);
-                let mut event = Active {
-                    first: run.first,
-                    end: run.end,
-                    began: start + u64::from(step) + 1,
-                    moment: run.slip,
-                    slips: true,
-                };
-                // Everything that it touches, on the left and further on, is one event.
-                while let Some(left) = self.active.pop_if(|left| left.end >= event.first) {
-                    event = joined(left, event);
+                let beside = self.now.last().filter(|left| left.end == run.first);
+                let mut event = beside.map(|left| self.whole(left.event));
+                while self.before.get(reached).is_some_and(|old| old.end < run.first) {
+                    reached += 1;
                 }
-                while let Some(right) = self.before.get(old).filter(|right| right.first <= event.end) {
-                    event = joined(*right, event);
+                let mut old = reached;
+                while let Some(patch) = self.before.get(old).filter(|patch| patch.first <= run.end) {
+                    let other = self.whole(patch.event);
+                    event = Some(event.map_or(other, |event| self.join(event, other)));
                     old += 1;
                 }
-                self.active.push(event);
+                let event = event.unwrap_or_else(|| self.begin(run, number));
+                let whole = &mut self.events[event];
+                (whole.first, whole.end) = (whole.first.min(run.first), whole.end.max(run.end));
+                whole.moment += run.slip;
+                whole.slips = true;
+                self.now.push(Patch {
+                    first: run.first,
+                    end: run.end,
+                    event,
+                });
             }
-            self.take_older(&mut old, u32::MAX);
-            let now = start + u64::from(step) + 1;
-            // Events without slip have ended with the step before.
-            let mut active = std::mem::take(&mut self.active);
-            active.retain_mut(|event| {
-                if !event.slips {
-                    self.record(event, now - 1);
-                }
-                std::mem::take(&mut event.slips)
-            });
-            self.active = active;
+            self.close(number);
         }
     }
 
-    /// Events of the step before that end left of a block join those of the present step.
-    fn take_older(&mut self, old: &mut usize, block: u32) {
-        while let Some(event) = self.before.get(*old).filter(|event| event.end < block) {
-            self.active.push(*event);
-            *old += 1;
+    /// A new event.
+    fn begin(&mut self, run: &Run, number: u64) -> usize {
+        let place = self.free.pop().unwrap_or(self.events.len());
+        let event = Active {
+            first: run.first,
+            end: run.end,
+            began: number,
+            moment: 0.0,
+            part_of: place,
+            slips: false,
+        };
+        if place == self.events.len() {
+            self.events.push(event);
+        } else {
+            self.events[place] = event;
+        }
+        place
+    }
+
+    /// The event that another has become a part of.
+    fn whole(&self, mut event: usize) -> usize {
+        while self.events[event].part_of != event {
+            event = self.events[event].part_of;
+        }
+        event
+    }
+
+    /// Makes two events one.
+    fn join(&mut self, event: usize, other: usize) -> usize {
+        if event != other {
+            let part = self.events[other];
+            self.events[other].part_of = event;
+            let whole = &mut self.events[event];
+            (whole.first, whole.end) = (whole.first.min(part.first), whole.end.max(part.end));
+            whole.began = whole.began.min(part.began);
+            whole.moment += part.moment;
+            whole.slips |= part.slips;
+        }
+        event
+    }
+
+    /// Events without slip in this step have ended with the step before.
+    fn close(&mut self, number: u64) {
+        for i in 0..self.now.len() {
+            self.now[i].event = self.whole(self.now[i].event);
+        }
+        for i in 0..self.before.len() {
+            let place = self.before[i].event;
+            let event = self.events[place];
+            if event.part_of == usize::MAX || event.slips && event.part_of == place {
+                continue;
+            }
+            if event.part_of == place {
+                self.record(&event, number - 1);
+            }
+            // Ended, or part of another; several patches may have been its.
+            self.events[place].part_of = usize::MAX;
+            self.free.push(place);
+        }
+        for patch in &self.now {
+            self.events[patch.event].slips = false;
         }
     }
 
     fn record(&mut self, event: &Active, ended: u64) {
-        let t = event.began as f64 * self.step;
+        let t = self.grid.time(2 * event.began);
         let moment = event.moment.abs();
         if t < self.spec.from {
             return;
@@ -200,7 +269,7 @@ impl SlipEvents {
         if self.list.len() < MOST_LISTED {
             self.list.push(SlipEvent {
                 t,
-                duration: (ended - event.began + 1) as f64 * self.step,
+                duration: self.grid.time(2 * (ended - event.began + 1)),
                 first: event.first,
                 blocks: event.end - event.first,
                 moment,
@@ -231,7 +300,7 @@ impl SlipEvents {
             .map(|(least, most)| most / least);
         SlipEventsReport {
             count: self.count,
-            unfinished: self.active.len() as u64,
+            unfinished: self.events.len() as u64 - self.free.len() as u64,
             moment: self.moment,
             largest: self.largest,
             most_blocks: self.most_blocks,
@@ -242,16 +311,6 @@ impl SlipEvents {
             sizes: sizes.collect(),
             list: self.list,
         }
-    }
-}
-
-fn joined(a: Active, b: Active) -> Active {
-    Active {
-        first: a.first.min(b.first),
-        end: a.end.max(b.end),
-        began: a.began.min(b.began),
-        moment: a.moment + b.moment,
-        slips: a.slips || b.slips,
     }
 }
 
@@ -290,6 +349,11 @@ fn likeliest(mean: f64, range: Option<f64>) -> Option<f64> {
 mod tests {
     use super::*;
 
+    /// Steps of 1 s.
+    fn started() -> SlipEvents {
+        SlipEvents::new(spec(), TimeGrid::new(1e6, 0.5).unwrap().0)
+    }
+
     fn spec() -> SlipEventsSpec {
         SlipEventsSpec {
             from: 0.0,
@@ -301,7 +365,7 @@ mod tests {
 
     /// Slip of single steps as text: one line a step, one letter a block, `.` at rest, a digit its slip.
     fn events(picture: &[&str]) -> Vec<(f64, f64, u32, u32, f64)> {
-        let mut events = SlipEvents::new(spec(), 1.0);
+        let mut events = started();
         for (k, line) in picture.iter().enumerate() {
             // Blocks come one by one, as at the borders of tiles.
             let runs: Vec<Run> = (line.chars().enumerate())
@@ -316,9 +380,9 @@ mod tests {
                 .collect();
             events.watch(k as u64, 1, &runs);
         }
-        let unfinished = events.active.len();
         let report = events.finish();
-        assert_eq!(report.unfinished, unfinished as u64);
+        let goes_on = picture.last().unwrap().chars().any(|letter| letter != '.');
+        assert_eq!(report.unfinished > 0, goes_on);
         report
             .list
             .iter()
@@ -342,18 +406,34 @@ mod tests {
     fn events_that_meet_become_one() {
         let found = events(&["1...2.", "11.22.", "..1...", "......"]);
         assert_eq!(found, [(1.0, 3.0, 0, 5, 10.0)]);
+        // Three of them, met by a wide one, and one of them goes on.
+        let found = events(&["1.1.1.", "111111", "1....1", "1.....", "......"]);
+        assert_eq!(found, [(1.0, 4.0, 0, 6, 12.0)]);
     }
 
     #[test]
-    fn a_block_within_an_event_belongs_to_it_even_if_its_neighbours_rest() {
-        let found = events(&["11111", "1...1", "..1..", "....."]);
-        assert_eq!(found, [(1.0, 3.0, 0, 5, 8.0)]);
-    }
-
-    #[test]
-    fn an_event_ends_when_all_its_blocks_rest() {
+    fn what_starts_again_where_an_event_was_is_another_one() {
+        let found = events(&["11111", "1...1", "1.1.1", "....."]);
+        assert_eq!(found, [(1.0, 3.0, 0, 5, 9.0), (3.0, 1.0, 2, 1, 1.0)]);
         let found = events(&["11...", ".....", "11...", "....."]);
         assert_eq!(found, [(1.0, 1.0, 0, 2, 2.0), (3.0, 1.0, 0, 2, 2.0)]);
+    }
+
+    #[test]
+    fn places_of_events_are_used_again() {
+        let mut events = started();
+        let run = |first: u32| Run {
+            step: 0,
+            first,
+            end: first + 1,
+            slip: 1.0,
+        };
+        for k in 0..1001 {
+            let runs = [run(0), run(5)];
+            events.watch(k, 1, if k % 3 == 0 { &runs } else { &[] });
+        }
+        assert_eq!(events.events.len(), 2);
+        assert_eq!(events.finish().count, 2 * 334);
     }
 
     #[test]
@@ -372,7 +452,7 @@ mod tests {
 
     #[test]
     fn sizes_are_counted_by_decades() {
-        let mut events = SlipEvents::new(spec(), 1.0);
+        let mut events = started();
         for (k, slip) in [0.5, 3.0, 20.0, 30.0].into_iter().enumerate() {
             let run = Run {
                 step: 0,

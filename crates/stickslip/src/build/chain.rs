@@ -32,9 +32,12 @@ impl Builder<'_> {
             self.error(&format!("chain.friction.{key}"), message).help = Some(help.into());
             return None;
         };
-        let blocks = blocks(spec);
-        let (inverse_mass, stiffness, damping) = extremes(spec, &blocks);
-        let most = 1.0 + spec.spread.friction;
+        let Some(blocks) = blocks(spec) else {
+            return self.too_many(spec.count);
+        };
+        let (inverse_mass, stiffness, damping) = extremes(spec, &blocks, self.step);
+        let pressed = self.profiles[load].peak(0.0, self.scenario.simulation.duration, 1000);
+        let most = pressed * (1.0 + spec.spread.friction);
         self.warn_of_several_roots("chain.friction", &rubbing.curve, Some(most), inverse_mass);
         self.check_step(stiffness, damping)?;
         let Some(Place::Coordinates { first: drive, .. }) = self.places.first().copied() else {
@@ -58,8 +61,15 @@ impl Builder<'_> {
         Some((chain, state))
     }
 
-    /// Springs and dampers at the start of the step: with the largest k/m and d/m of the chain (rows of its matrices, which
-    /// bound their eigenvalues) a step is stable if T²·k/m + 2·T·d/m < 4.
+    /// There is no memory for so many blocks.
+    fn too_many<T>(&mut self, count: usize) -> Option<T> {
+        let message = format!("there is not enough memory for {count} blocks");
+        self.error("chain.count", message).help = Some("use fewer blocks; equal ones take 16 bytes each".into());
+        None
+    }
+
+    /// Springs and dampers at the start of the step: with the largest eigenvalues k/m and d/m of the chain, or bounds of
+    /// them, a step is stable if T²·k/m + 2·T·d/m < 4.
     fn check_step(&mut self, stiffness: f64, damping: f64) -> Option<()> {
         let step = self.step;
         let unstable = step * (step * stiffness + 2.0 * damping);
@@ -68,9 +78,8 @@ impl Builder<'_> {
         }
         // The root of T²k + 2Td = 4.
         let longest = 4.0 / (damping + (damping * damping + 4.0 * stiffness).sqrt());
-        let message = format!(
-            "the springs of the chain are too stiff for a step of {step} s: the motion would grow without bound"
-        );
+        let message =
+            format!("the springs of the chain are too stiff for a step of {step} s: the motion can grow without bound");
         self.error("simulation.step", message).help = Some(format!(
             "use a step well below {longest:.3e} s, softer springs or heavier blocks"
         ));
@@ -80,7 +89,13 @@ impl Builder<'_> {
     /// Positions and velocities at the start.
     fn initial_motion(&mut self, spec: &ChainSpec) -> Option<[Vec<f64>; 2]> {
         let count = spec.count;
-        let mut motion = [Vec::with_capacity(count), Vec::with_capacity(count)];
+        let mut motion = [Vec::new(), Vec::new()];
+        if motion
+            .iter_mut()
+            .any(|numbers| numbers.try_reserve_exact(count).is_err())
+        {
+            return self.too_many(count);
+        }
         for i in 0..count {
             let variables = [i as f64, count as f64];
             let shift = if spec.spread.position == 0.0 {
@@ -111,7 +126,7 @@ const FRICTION: u64 = 4;
 const POSITION: u64 = 5;
 
 /// A number between −1 and 1, evenly distributed, that depends on nothing but its arguments: Sebastiano Vigna's splitmix64.
-fn random(seed: u64, quantity: u64, block: usize) -> f64 {
+pub(super) fn random(seed: u64, quantity: u64, block: usize) -> f64 {
     let mix = |mut z: u64| {
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -124,48 +139,51 @@ fn random(seed: u64, quantity: u64, block: usize) -> f64 {
 }
 
 /// The numbers of the blocks: each its own only where that is needed.
-fn blocks(spec: &ChainSpec) -> Blocks {
+fn blocks(spec: &ChainSpec) -> Option<Blocks> {
     let spread = &spec.spread;
     let plain = spec.neighbour.plain() && spec.drive.plain();
     let alike = spread.mass == 0.0 && spread.stiffness == 0.0 && spread.friction == 0.0;
     if plain && alike {
-        return Blocks::Equal {
+        return Some(Blocks::Equal {
             inverse_mass: 1.0 / spec.mass,
             neighbour: spec.neighbour.stiffness,
             drive: spec.drive.stiffness,
-        };
+        });
     }
     let count = spec.count;
     let factor = |part: f64, quantity: u64, i: usize| match part {
         0.0 => 1.0,
         _ => 1.0 + part * random(spread.seed, quantity, i),
     };
-    let mut neighbour: Vec<f64> = Vec::with_capacity(count + 1);
-    neighbour.extend((0..=count).map(|i| spec.neighbour.stiffness * factor(spread.stiffness, NEIGHBOUR, i)));
+    let list = |count: usize, of: &dyn Fn(usize) -> f64| -> Option<Vec<f64>> {
+        let mut numbers = Vec::new();
+        numbers.try_reserve_exact(count).ok()?;
+        numbers.extend((0..count).map(of));
+        Some(numbers)
+    };
+    let mut neighbour = list(count + 1, &|i| {
+        spec.neighbour.stiffness * factor(spread.stiffness, NEIGHBOUR, i)
+    })?;
     (neighbour[0], neighbour[count]) = (0.0, 0.0);
-    Blocks::Each {
-        inverse_mass: (0..count)
-            .map(|i| 1.0 / (spec.mass * factor(spread.mass, MASS, i)))
-            .collect(),
+    Some(Blocks::Each {
+        inverse_mass: list(count, &|i| 1.0 / (spec.mass * factor(spread.mass, MASS, i)))?,
         neighbour,
-        drive: (0..count)
-            .map(|i| spec.drive.stiffness * factor(spread.stiffness, DRIVE, i))
-            .collect(),
-        strength: (0..count).map(|i| factor(spread.friction, FRICTION, i)).collect(),
-    }
+        drive: list(count, &|i| spec.drive.stiffness * factor(spread.stiffness, DRIVE, i))?,
+        strength: list(count, &|i| factor(spread.friction, FRICTION, i))?,
+    })
 }
 
-/// The largest 1/m, k/m and d/m of a chain: sums of the absolute values of a row of its matrices.
-fn extremes(spec: &ChainSpec, blocks: &Blocks) -> (f64, f64, f64) {
-    let damping = 4.0 * spec.neighbour.damping + spec.drive.damping;
+/// The largest 1/m, and k/m and d/m that decide whether a step is stable. The largest eigenvalue of a free chain of N equal
+/// blocks is (2·k·(1 + cos(π/N)) + k_d)/m; where blocks differ, the sum of the absolute values of a row bounds it.
+fn extremes(spec: &ChainSpec, blocks: &Blocks, step: f64) -> (f64, f64, f64) {
     match blocks {
         Blocks::Equal {
             inverse_mass,
             neighbour,
             drive,
         } => {
-            let links = if spec.count > 1 { 4.0 * neighbour } else { 0.0 };
-            (*inverse_mass, inverse_mass * (links + drive), inverse_mass * damping)
+            let links = 2.0 * (1.0 + libm::cos(std::f64::consts::PI / spec.count as f64));
+            (*inverse_mass, inverse_mass * (links * neighbour + drive), 0.0)
         }
         Blocks::Each {
             inverse_mass,
@@ -173,10 +191,17 @@ fn extremes(spec: &ChainSpec, blocks: &Blocks) -> (f64, f64, f64) {
             drive,
             ..
         } => {
+            let row = |i: usize| {
+                let links = usize::from(i > 0) + usize::from(i + 1 < spec.count);
+                let stiffness = 2.0 * (neighbour[i] + neighbour[i + 1]) + drive[i];
+                let damping = 2.0 * links as f64 * spec.neighbour.damping + spec.drive.damping;
+                (inverse_mass[i], inverse_mass[i] * stiffness, inverse_mass[i] * damping)
+            };
+            let weight = |(_, k, d): &(f64, f64, f64)| step * k + 2.0 * d;
+            let heavier = |a: (f64, f64, f64), b: (f64, f64, f64)| if weight(&b) > weight(&a) { b } else { a };
+            let (_, stiffness, damping) = (0..spec.count).map(row).fold((0.0, 0.0, 0.0), heavier);
             let lightest = inverse_mass.iter().fold(0.0f64, |most, x| most.max(*x));
-            let row = |i: usize| inverse_mass[i] * (2.0 * (neighbour[i] + neighbour[i + 1]) + drive[i]);
-            let stiffest = (0..spec.count).map(row).fold(0.0, f64::max);
-            (lightest, stiffest, lightest * damping)
+            (lightest, stiffness, damping)
         }
     }
 }

@@ -8,6 +8,7 @@ mod inclusion;
 mod islands;
 mod laws;
 mod normal;
+mod spheres;
 
 use crate::body::RigidBody;
 use crate::body::own::PlacedOwn;
@@ -22,6 +23,7 @@ use crate::network::signals::Signals;
 use crate::network::{AppliedForce, Drive, Layout, Network, PlacedBody, PlacedLinkage};
 use crate::profile::{Profile, TimeGrid};
 use crate::scenario::{BodySpec, Diagnostic, Port, Scenario, ScenarioError};
+use crate::spheres::{Spheres, SpheresState};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
@@ -88,6 +90,10 @@ pub struct Built {
     pub chain: Option<Chain>,
     /// How it begins, until a simulation takes it.
     pub(crate) chain_start: Option<ChainState>,
+    /// Many spheres on a plane.
+    pub spheres: Option<Spheres>,
+    /// How they begin, until a simulation takes them.
+    pub(crate) spheres_start: Option<SpheresState>,
 }
 
 /// Everything collected while building.
@@ -145,7 +151,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
     let (half, _) = TimeGrid::new(simulation.duration, simulation.step / 2.0)
         .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
-    if scenario.bodies.is_empty() && scenario.inclusion.is_none() {
+    if scenario.bodies.is_empty() && scenario.inclusion.is_none() && scenario.spheres.is_none() {
         let help = "add one, for example:\n[bodies.block]\nkind = \"mass\"\nmass = \"1 kg\"";
         return Err(fail(
             scenario.diagnostic("bodies", "the scenario has no body").help(help),
@@ -194,6 +200,10 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
             builder.add_elements();
         }
     }
+    let spheres = match &scenario.spheres {
+        Some(spec) if builder.errors.is_empty() => builder.add_spheres(spec),
+        _ => None,
+    };
     let chain = match &scenario.chain {
         Some(spec) if builder.errors.is_empty() => builder.add_chain(spec),
         _ => None,
@@ -202,9 +212,12 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         return Err(scenario.error(builder.errors));
     }
     let (chain, chain_start) = chain.unzip();
+    let (spheres, spheres_start) = spheres.unzip();
     Ok(Built {
         chain,
         chain_start,
+        spheres,
+        spheres_start,
         ..builder.finish(grid.steps(), grid.end())
     })
 }
@@ -484,6 +497,8 @@ impl<'a> Builder<'a> {
             warnings: self.warnings,
             chain: None,
             chain_start: None,
+            spheres: None,
+            spheres_start: None,
         }
     }
 }

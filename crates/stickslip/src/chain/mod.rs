@@ -12,6 +12,7 @@ mod tile;
 use crate::analysis::slip_events::{Run, SlipEvents, SlipEventsReport};
 use crate::element::friction::{SteadyCurve, with_curve};
 use crate::network::port::Coordinate;
+use crate::profile::TimeGrid;
 use crate::scenario::{InitialMode, SlipEventsSpec};
 use std::ops::Range;
 use stickslip_core::friction::curve::{Curve, Table};
@@ -487,12 +488,11 @@ impl ChainState {
         &self.ledger
     }
 
-    /// Bytes that chain and state take.
+    /// Bytes that chain and state take, whatever the number of threads: each has a few kilobytes more to work in.
     pub fn bytes(&self, chain: &Chain) -> usize {
         let numbers = self.x.capacity() + self.v.capacity() + self.edges.iter().map(Vec::capacity).sum::<usize>();
-        let rooms: usize = self.rooms.iter().map(Room::bytes).sum();
         let small = size_of::<Share>() * self.shares.capacity() + size_of::<Moment>() * self.moments.capacity();
-        8 * numbers + rooms + small + chain.bytes()
+        8 * numbers + small + chain.bytes()
     }
 
     /// Steps that can be moved at once.
@@ -518,8 +518,8 @@ impl ChainState {
     }
 
     /// Follows slip events from now on.
-    pub(crate) fn follow(&mut self, spec: SlipEventsSpec, step: f64) {
-        self.events = Some(SlipEvents::new(spec, step));
+    pub(crate) fn follow(&mut self, spec: SlipEventsSpec, grid: TimeGrid) {
+        self.events = Some(SlipEvents::new(spec, grid));
     }
 
     /// What became of them.
@@ -527,7 +527,7 @@ impl ChainState {
         self.events.take().map(SlipEvents::finish)
     }
 
-    /// Does the steps that were foreseen, of which the first follows `done` others. Returns false if a number is not finite.
+    /// Does the steps that were foreseen, of which the first follows `done` others. Returns false if a position has gone beyond all bounds.
     pub(crate) fn sweep<const OBSERVE: bool>(&mut self, chain: &Chain, done: u64) -> bool {
         let depth = self.moments.len();
         if depth == 0 {
@@ -551,7 +551,7 @@ impl ChainState {
             moments: &self.moments,
         };
         let workers = self.rooms.len();
-        let whole = if workers == 1 {
+        let bounded = if workers == 1 {
             sides.sweep::<OBSERVE>(
                 0..pieces,
                 &mut self.x,
@@ -574,7 +574,10 @@ impl ChainState {
                     let work = move || sides.sweep::<OBSERVE>(own, own_x, own_v, own_shares, room);
                     running.push(scope.spawn(work));
                 }
-                running.into_iter().all(|worker| worker.join().unwrap_or(false))
+                running.into_iter().fold(true, |good, worker| match worker.join() {
+                    Ok(own) => good && own,
+                    Err(panic) => std::panic::resume_unwind(panic),
+                })
             })
         };
         self.moments.clear();
@@ -595,7 +598,7 @@ impl ChainState {
             self.runs.sort_unstable_by_key(|run| (run.step, run.first));
             events.watch(done, depth as u32, &self.runs);
         }
-        whole
+        bounded
     }
 
     /// A sum over blocks, piece by piece.
@@ -605,8 +608,8 @@ impl ChainState {
             .sum()
     }
 
-    /// What the chain looks like with the drive at this place.
-    pub(crate) fn aggregates(&self, chain: &Chain, drive: f64) -> Aggregates {
+    /// What the chain looks like with the drive at this place and velocity.
+    pub(crate) fn aggregates(&self, chain: &Chain, [drive, drive_velocity]: [f64; 2]) -> Aggregates {
         let mut all = Aggregates::default();
         let common = &chain.common;
         for tile in 0..chain.tiles() {
@@ -621,7 +624,7 @@ impl ChainState {
                 sums.position += x;
                 sums.velocity += v;
                 sums.speed = sums.speed.max(v.abs());
-                sums.force += block.drive * lag;
+                sums.force += block.drive * lag + common.drive_damping * (drive_velocity - v);
                 sums.kinetic += 0.5 / block.inverse_mass * v * v;
                 sums.stored += 0.5 * (block.neighbour * stretch * stretch + block.drive * lag * lag);
             }
@@ -673,7 +676,7 @@ impl Sides<'_> {
             }
             self.edges.map(|edges| &edges[2 * DEPTH * border + from..][..depth])
         };
-        let mut whole = true;
+        let mut bounded = true;
         for (piece, share) in pieces.zip(shares) {
             let first = chain.start_of(piece);
             let blocks = chain.start_of(piece + 1) - first;
@@ -688,8 +691,8 @@ impl Sides<'_> {
                 before: beside(piece, 0),
                 after: beside(piece + 1, depth),
             };
-            whole &= piece.sweep::<OBSERVE>(chain, self.moments, room, share);
+            bounded &= piece.sweep::<OBSERVE>(chain, self.moments, room, share);
         }
-        whole
+        bounded
     }
 }

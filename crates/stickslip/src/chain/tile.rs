@@ -8,6 +8,9 @@ use multiversion::multiversion;
 /// Room before the first block of a buffer: the neighbour of an end, and whole vectors from there on.
 pub(super) const PAD: usize = 8;
 
+/// Positions beyond this have nothing to do with blocks any more, m.
+const BOUND: f64 = 1e100;
+
 /// What all blocks share in one step.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Moment {
@@ -163,48 +166,28 @@ fn account<F: Fields, const LAW: u8>(
     common: &Common,
     moment: &Moment,
     first: usize,
-    (x, v): (&[f64], &[f64]),
-    (next_x, next_v): (&[f64], &[f64]),
+    before: (&[f64], &[f64]),
+    after: (&[f64], &[f64]),
 ) -> Sums {
-    let count = x.len() - 2;
-    let fields = fields.from(first, count);
-    let step = common.step;
+    let count = before.0.len() - 2;
     let mut sums = [[0.0; LANES]; KINDS];
-    let mut at = |i: usize, lane: usize| {
-        let inverse_mass = fields.inverse_mass(i);
-        let (was, is) = (v[i + 1], next_v[i + 1]);
-        let dv = is - was;
-        let moved = next_x[i + 1] - x[i + 1];
-        let d_left = moved - (next_x[i] - x[i]);
-        let d_drive = moved - moment.drive_moves;
-        let mut pull = -fields.drive(i) * (x[i + 1] - moment.drive - if F::DAMPED { common.drive_length } else { 0.0 });
-        if F::DAMPED {
-            let (w, w_next) = (was - v[i], is - next_v[i]);
-            // At the ends both velocities are the same.
-            sums[2][lane] += common.neighbour_damping * (w * (step * w_next));
-            let resists = common.drive_damping * (was - moment.drive_velocity);
-            sums[2][lane] += resists * d_drive;
-            pull -= resists;
-        }
-        sums[0][lane] += pull * moment.drive_moves;
-        if LAW != CURVED {
-            let load = moment.load * fields.strength(i);
-            sums[1][lane] += common.sliding * load * (step * is).abs();
-        }
-        sums[3][lane] += 0.5 / inverse_mass * (dv * dv);
-        sums[4][lane] += 0.5 * (fields.neighbour(i) * (d_left * d_left) + fields.drive(i) * (d_drive * d_drive));
-        sums[5][lane] += if is == 0.0 { 0.0 } else { 1.0 };
-        sums[6][lane] += if (is == 0.0) == (was == 0.0) { 0.0 } else { 1.0 };
+    let mut add = |begin: usize, count: usize| {
+        let range = begin..begin + count + 1;
+        account_few::<F, LAW>(
+            fields.from(first + begin, count),
+            common,
+            moment,
+            count,
+            [&before.0[range.clone()], &before.1[range.clone()]],
+            [&after.0[range.clone()], &after.1[range]],
+            &mut sums,
+        );
     };
-    let whole = count / LANES * LANES;
-    for begin in (0..whole).step_by(LANES) {
-        for lane in 0..LANES {
-            at(begin + lane, lane);
-        }
+    let complete = count / LANES * LANES;
+    for begin in (0..complete).step_by(LANES) {
+        add(begin, LANES);
     }
-    for i in whole..count {
-        at(i, i - whole);
-    }
+    add(complete, count - complete);
     let [input, friction, damping, kinetic, elastic, slips, changes] = sums.map(|lanes| lanes.iter().sum());
     Sums {
         input,
@@ -214,6 +197,45 @@ fn account<F: Fields, const LAW: u8>(
         elastic,
         slips,
         changes,
+    }
+}
+
+/// Energies of as many blocks as there are lanes, or fewer; the slices begin with the left neighbour.
+#[inline(always)]
+fn account_few<F: Fields, const LAW: u8>(
+    fields: F,
+    common: &Common,
+    moment: &Moment,
+    count: usize,
+    [x, v]: [&[f64]; 2],
+    [next_x, next_v]: [&[f64]; 2],
+    sums: &mut [[f64; LANES]; KINDS],
+) {
+    let step = common.step;
+    for i in 0..count {
+        let (was, is) = (v[i + 1], next_v[i + 1]);
+        let dv = is - was;
+        let moved = next_x[i + 1] - x[i + 1];
+        let d_left = moved - (next_x[i] - x[i]);
+        let d_drive = moved - moment.drive_moves;
+        let length = if F::DAMPED { common.drive_length } else { 0.0 };
+        let mut pull = -fields.drive(i) * (x[i + 1] - moment.drive - length);
+        if F::DAMPED {
+            // At the ends both velocities are the same.
+            sums[2][i] += common.neighbour_damping * ((was - v[i]) * (step * (is - next_v[i])));
+            let resists = common.drive_damping * (was - moment.drive_velocity);
+            sums[2][i] += resists * d_drive;
+            pull -= resists;
+        }
+        sums[0][i] += pull * moment.drive_moves;
+        if LAW != CURVED {
+            let load = moment.load * fields.strength(i);
+            sums[1][i] += common.sliding * load * (step * is).abs();
+        }
+        sums[3][i] += 0.5 / fields.inverse_mass(i) * (dv * dv);
+        sums[4][i] += 0.5 * (fields.neighbour(i) * (d_left * d_left) + fields.drive(i) * (d_drive * d_drive));
+        sums[5][i] += if is == 0.0 { 0.0 } else { 1.0 };
+        sums[6][i] += if (is == 0.0) == (was == 0.0) { 0.0 } else { 1.0 };
     }
 }
 
@@ -271,10 +293,6 @@ impl Room {
     fn each(longest: usize, depth: usize) -> usize {
         (longest + 2 * depth).next_multiple_of(PAD) + 2 * PAD
     }
-
-    pub(super) fn bytes(&self) -> usize {
-        8 * (self.numbers.capacity() + self.carried.iter().map(Vec::capacity).sum::<usize>())
-    }
 }
 
 /// A run of tiles that one worker moves: its blocks, and the blocks on both sides as they were before the sweep.
@@ -295,7 +313,8 @@ impl Piece<'_> {
     /// Moves all blocks of the piece through the steps, tile by tile. A tile is taken into the buffers with so many
     /// neighbours on each side as there are steps; what is known of them shrinks by one block a step.
     ///
-    /// Returns false if a number is not finite.
+    /// Returns false if a position is beyond all bounds. It is finite still: a step is stable, so that a chain within the
+    /// bounds cannot overflow in one sweep.
     pub(super) fn sweep<const OBSERVE: bool>(
         &mut self,
         chain: &Chain,
@@ -311,7 +330,7 @@ impl Piece<'_> {
         let (mut v, rest) = rest.split_at_mut(each);
         let (mut next_x, rest) = rest.split_at_mut(each);
         let mut next_v = &mut rest[..each];
-        let mut check = 0.0;
+        let mut bounded = true;
         let last = self.tiles.end - 1;
         for tile in self.tiles.clone() {
             let (low, high) = (chain.tile(tile).start - self.first, chain.tile(tile).end - self.first);
@@ -393,11 +412,11 @@ impl Piece<'_> {
                 std::mem::swap(&mut v, &mut next_v);
             }
             let own = PAD + own..PAD + own + high - low;
-            check += x[own.clone()].iter().map(|x| x * 0.0).sum::<f64>();
+            bounded &= x[own.clone()].iter().all(|x| x.abs() <= BOUND);
             self.x[low..high].copy_from_slice(&x[own.clone()]);
             self.v[low..high].copy_from_slice(&v[own]);
         }
-        check == 0.0
+        bounded
     }
 }
 

@@ -123,6 +123,7 @@ pub(crate) static ROOT: Keys = keys(
         key("output", Table(&OUTPUT), "", "what is written"),
         key("analysis", Table(&ANALYSIS), "", "what is measured"),
         key("chain", Table(&CHAIN), "", "many blocks in a row, in place of bodies and elements"),
+        key("spheres", Table(&SPHERES), "", "many spheres on a plane, in place of bodies and elements"),
         key("map", Table(&MAP), "", "settings of a stability map"),
     ]],
     "A stickslip scenario. A plain number is in SI units; a string such as \"10 N/mm\" carries its unit.",
@@ -214,10 +215,10 @@ pub(crate) static DRIVER: Keys = keys(
 );
 
 #[rustfmt::skip]
-pub(crate) static RIGID_BODY: Keys = keys(
-    "rigid-body",
-    &[&[
-        KIND_OF_BODY,
+pub(crate) static RIGID_BODY: Keys = keys("rigid-body", &[&[KIND_OF_BODY], FREE_BODY], "A free rigid body in space.");
+
+#[rustfmt::skip]
+const FREE_BODY: &[Key] = &[
         key("mass", Number, "\"1 kg\"", "mass, kg").required(),
         key("shape", Table(&SHAPE), "{ sphere = \"0.1 m\" }", "sphere, box or point"),
         key("inertia", Vector(3, 6), "[0.1, 0.1, 0.1]", "xx, yy, zz (and xy, xz, yz) about the centre of mass, kg m^2; default from the shape"),
@@ -227,9 +228,7 @@ pub(crate) static RIGID_BODY: Keys = keys(
         key("angular_velocity", Vector(3, 3), "[0, 0, 0]", "initial angular velocity in world axes, rad/s"),
         key("force", VectorProfile, "[0, 0, \"sin(t)\"]", "applied force in world axes, N"),
         key("torque", VectorProfile, "[0, 0, \"sin(t)\"]", "applied torque in world axes, N m"),
-    ]],
-    "A free rigid body in space.",
-);
+];
 
 #[rustfmt::skip]
 pub(crate) static SHAPE: Keys = keys(
@@ -610,6 +609,49 @@ pub(crate) static CHAIN_SPREAD: Keys = keys(
         key("seed", Number, "1", "another whole number gives other blocks; default 0"),
     ]],
     "How much the blocks of a chain differ.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SPHERES: Keys = keys(
+    "spheres",
+    &[&[
+        key("count", Number, "10000", "number of spheres").required(),
+        key("body", Table(&SPHERES_BODY), "{ shape = { sphere = \"0.2 m\" }, mass = \"0.3 kg\", position = [0, 0, 0.2] }", "a sphere; its position is that of the first").required(),
+        key("spacing", Number, "\"1 m\"", "they begin in a square grid along the plane with this distance of the centres, m; default three radii"),
+        key("contact", Table(&SPHERES_CONTACT), "{ surface = { plane = { normal = [0, 0, 1] } }, normal = { law = \"rigid\" }, friction = { law = \"implicit\", mu = 0.1 } }", "what they lie on").required(),
+        key("spread", Table(&SPHERES_SPREAD), "{ velocity = \"0.1 m/s\", seed = 1 }", "how much they differ at the start"),
+    ]],
+    "Many equal spheres on a plane.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SPHERES_BODY: Keys = keys(
+    "spheres-body",
+    &[&[key("kind", Word(&["rigid-body"]), "\"rigid-body\"", "always rigid-body; may be left out")], FREE_BODY],
+    "One of many spheres.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SPHERES_CONTACT: Keys = keys(
+    "spheres-contact",
+    &[&[
+        key("kind", Word(&["contact"]), "\"contact\"", "always contact; may be left out"),
+        key("surface", Table(&SURFACE), "{ plane = { normal = [0, 0, 1], offset = 0 } }", "the plane").required(),
+        NORMAL_KEY.required(),
+        FRICTION_KEY,
+    ]],
+    "Contact of many spheres with a plane.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SPHERES_SPREAD: Keys = keys(
+    "spheres-spread",
+    &[&[
+        key("position", Number, "\"10 mm\"", "positions are shifted by up to so much to both sides along the plane, m; default 0"),
+        key("velocity", Number, "\"0.1 m/s\"", "so is each component of the velocities, m/s; default 0"),
+        key("seed", Number, "1", "another whole number gives others; default 0"),
+    ]],
+    "How much spheres differ at the start.",
 );
 
 #[rustfmt::skip]

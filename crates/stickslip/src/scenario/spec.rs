@@ -27,6 +27,8 @@ pub struct Scenario {
     pub inclusion: Option<Inclusion>,
     /// `[chain]`; then the only body is its drive, `chain.drive`, and there are no elements.
     pub chain: Option<ChainSpec>,
+    /// `[spheres]`; then there are no bodies and no elements.
+    pub spheres: Option<SpheresSpec>,
     /// `[output] columns`; `None` is every column.
     pub columns: Option<Vec<String>>,
     /// `[analysis] stick_slip`.
@@ -682,6 +684,38 @@ pub struct SpreadSpec {
     pub friction: f64,
     /// Largest shift of an initial position, m.
     pub position: f64,
+    /// Which of many distributions.
+    pub seed: u64,
+}
+
+/// `[spheres]`: many equal spheres on one plane.
+#[derive(Clone, Debug)]
+pub struct SpheresSpec {
+    /// How many there are.
+    pub count: usize,
+    /// m.
+    pub radius: f64,
+    /// One of them; its position is that of the first.
+    pub body: RigidBodySpec,
+    /// Distance of the centres in the grid in which they begin, m.
+    pub spacing: f64,
+    /// What they lie on.
+    pub plane: Plane,
+    /// Law of the normal force.
+    pub normal: NormalLawSpec,
+    /// Friction on the plane.
+    pub friction: Option<FrictionLawSpec>,
+    /// How much they differ at the start.
+    pub spread: SpheresSpread,
+}
+
+/// `spread` of spheres: evenly distributed around what is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpheresSpread {
+    /// Largest shift of a position along each of two directions of the plane, m.
+    pub position: f64,
+    /// Largest change of each component of the velocity, m/s.
+    pub velocity: f64,
     /// Which of many distributions.
     pub seed: u64,
 }

@@ -1,7 +1,7 @@
 """Slip events of a short chain by plain loops: the reference of `slip_events.csv`, written by `python3 slip_events.py`.
 
 Nothing is shared with the engine: friction is a piecewise linear curve whose intersections with the line of the step are
-found segment by segment, and events are sets of blocks. Standard library only.
+found segment by segment, and events are found after the run, as connected sets of (step, block). Standard library only.
 """
 
 N, T, STEPS = 24, 0.01, 8702
@@ -30,7 +30,7 @@ def friction(free):
 def main():
     x = [0.001 * abs(i - 7) - 0.002 * abs(i - 16) + 0.0005 * i for i in range(N)]
     v = [0.0] * N
-    open_events, rows = [], []
+    slip = {}
     for step in range(STEPS):
         plate = SPEED * T * step
         force = [PULL * (plate - x[i]) for i in range(N)]
@@ -40,19 +40,22 @@ def main():
             force[i + 1] -= pull
         v = [friction(v[i] + T * force[i]) for i in range(N)]
         x = [x[i] + T * v[i] for i in range(N)]
-        for block in (i for i in range(N) if v[i] != 0.0):
-            beside = [e for e in open_events if min(e["blocks"]) - 1 <= block <= max(e["blocks"]) + 1]
-            event = {"began": step, "last": step, "blocks": {block}, "moment": T * v[block]}
-            for other in beside:
-                open_events.remove(other)
-                event["began"] = min(event["began"], other["began"])
-                event["blocks"] |= other["blocks"]
-                event["moment"] += other["moment"]
-            open_events.append(event)
-        for event in [e for e in open_events if e["last"] < step]:
-            open_events.remove(event)
-            first, last = min(event["blocks"]), max(event["blocks"])
-            rows.append((event["began"], event["last"], first, last - first + 1, abs(event["moment"])))
+        slip.update({(step, i): T * v[i] for i in range(N) if v[i] != 0.0})
+    rows = []
+    while slip:
+        cells, reached = [], [next(iter(slip))]
+        moment = 0.0
+        while reached:
+            step, block = cell = reached.pop()
+            if cell not in slip:
+                continue
+            moment += slip.pop(cell)
+            cells.append(cell)
+            reached += [(step, block - 1), (step, block + 1)]
+            reached += [(step + dt, block + di) for dt in (-1, 1) for di in (-1, 0, 1)]
+        steps, blocks = [cell[0] for cell in cells], [cell[1] for cell in cells]
+        if max(steps) < STEPS - 1:
+            rows.append((min(steps), max(steps), min(blocks), max(blocks) - min(blocks) + 1, abs(moment)))
     rows.sort(key=lambda row: (row[1], row[2]))
     with open("slip_events.csv", "w", encoding="ascii") as file:
         file.write("began,last,first,blocks,moment\n")

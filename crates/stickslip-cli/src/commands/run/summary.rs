@@ -36,6 +36,7 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
     }
     out += &match &simulation.scenario().inclusion {
         Some(inclusion) => format!("\nStates at the end\n{}", list(&states(inclusion, report), "  ")),
+        None if simulation.scenario().bodies.is_empty() => String::new(),
         None => format!("\nMotion at the end\n{}", list(&motion(simulation), "  ")),
     };
     if let Some(chain) = &report.chain {
@@ -50,6 +51,20 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             number(seen.moment),
             number(seen.velocity),
             number(seen.speed)
+        );
+    }
+    if let Some(spheres) = &report.spheres {
+        let seen = simulation.spheres_seen();
+        out += &format!(
+            "\n{} spheres\n  {} touch the plane at the end, {} of them slip; each touched it for {} s and slipped for {} s on average\n  \
+             largest speed {} m/s, largest gap {} m\n",
+            spheres.count,
+            seen.touching,
+            seen.slipping,
+            number(spheres.contact_time),
+            number(spheres.slip_time),
+            number(seen.speed),
+            number(seen.gap[1])
         );
     }
     if let Some(events) = &report.slip_events {

@@ -271,7 +271,7 @@ impl Reader {
         Some(DriverSpec { motion, start, angular })
     }
 
-    fn rigid_body(&mut self, section: &Section<'_>) -> Option<RigidBodySpec> {
+    pub(super) fn rigid_body(&mut self, section: &Section<'_>) -> Option<RigidBodySpec> {
         let before = self.diagnostics.len();
         let mass = self.number(section, "mass", &[Dimension::MASS], Sign::Positive);
         let shape = self.shape(section);

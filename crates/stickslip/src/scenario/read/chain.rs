@@ -73,14 +73,14 @@ impl Reader {
     }
 
     /// `kind` may be written as elsewhere; there is only one.
-    fn kind(&mut self, section: &Section<'_>) {
+    pub(super) fn kind(&mut self, section: &Section<'_>) {
         if section.get("kind").is_some() {
             let _ = self.word(section, "kind");
         }
     }
 
     /// A whole number.
-    fn whole(&mut self, section: &Section<'_>, key: &str, least: u64, most: u64) -> Option<u64> {
+    pub(super) fn whole(&mut self, section: &Section<'_>, key: &str, least: u64, most: u64) -> Option<u64> {
         let value = self.number(section, key, &[Dimension::NONE], Sign::Any)?;
         if value.fract() == 0.0 && value >= least as f64 && value <= most as f64 {
             return Some(value as u64);

@@ -8,6 +8,7 @@ mod ends;
 mod friction;
 mod inclusion;
 mod profiles;
+mod spheres;
 mod values;
 
 use super::diagnostic::{Diagnostic, SET_SOURCE, ScenarioError, Source, Span, list_words, nearest};
@@ -254,7 +255,9 @@ impl Reader {
         };
         let root = self.section("", root, start, &keys::ROOT);
         let title = self.text(&root, "title").unwrap_or_default();
-        let other_model = root.get("inclusion").is_some() || root.get("chain").is_some();
+        let other_model = ["inclusion", "chain", "spheres"]
+            .iter()
+            .any(|key| root.get(key).is_some());
         let simulation = match self.subsection(&root, "simulation", &keys::SIMULATION) {
             Some(section) => self.simulation(&section),
             None => stand_in_simulation(),
@@ -263,6 +266,7 @@ impl Reader {
         let elements = self.elements(&root, &bodies, &simulation);
         let inclusion = self.inclusion(&root, &title);
         let chain = self.chain(&root, &mut bodies);
+        let spheres = self.spheres(&root);
         let states = inclusion.iter().flat_map(|inclusion| inclusion.states());
         let names: Vec<&str> = bodies
             .iter()
@@ -270,6 +274,7 @@ impl Reader {
             .chain(elements.iter().map(|(name, _)| name.as_str()))
             .chain(states.map(String::as_str))
             .chain(chain.iter().map(|_| "chain"))
+            .chain(spheres.iter().map(|_| "spheres"))
             .collect();
         let columns = self.columns(&root, &names);
         let analysis = self.subsection(&root, "analysis", &keys::ANALYSIS);
@@ -300,6 +305,7 @@ impl Reader {
                 .collect(),
             inclusion,
             chain,
+            spheres,
             columns,
             stick_slip,
             slip_events,

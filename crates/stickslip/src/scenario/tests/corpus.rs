@@ -413,9 +413,48 @@ drive = { stiffness = 5, position = "0.01*t" }
 friction = { law = "implicit", mu = 0.1, normal_force = "10 N" }
 "#;
 
+/// Every key of many spheres.
+pub const SPHERES: &str = r#"[simulation]
+duration = "1 s"
+step = "1 ms"
+integrator = "implicit-euler"
+gravity = [0, 0, -9.8]
+
+[spheres]
+count = 9
+spacing = "1 m"
+spread = { position = "10 mm", velocity = "0.1 m/s", seed = 1 }
+
+[spheres.body]
+kind = "rigid-body"
+shape = { sphere = "0.2 m" }
+mass = "0.3 kg"
+inertia = [0.0048, 0.0048, 0.0048]
+position = [0, 0, 0.2]
+rotation = [1, 0, 0, 0]
+velocity = [2, 0, 0]
+angular_velocity = [0, 0, 1]
+
+[spheres.contact]
+kind = "contact"
+surface = { plane = { normal = [0, 0, 1], offset = 0 } }
+normal = { law = "rigid", restitution = 0.5 }
+friction = { law = "implicit", mu = 0.1 }
+"#;
+
 /// All of them.
 pub fn all() -> Vec<&'static str> {
-    let mut all = vec![BLOCK, SPHERE, ARM, INCLUSION, CHAIN, PULLED_CHAIN, EVERYTHING, MAP];
+    let mut all = vec![
+        BLOCK,
+        SPHERE,
+        ARM,
+        INCLUSION,
+        CHAIN,
+        PULLED_CHAIN,
+        SPHERES,
+        EVERYTHING,
+        MAP,
+    ];
     all.extend(TEMPLATES.iter().map(|template| template.text));
     all
 }
