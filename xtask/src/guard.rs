@@ -10,8 +10,8 @@ use std::process::Command;
 use stickslip::Simulation;
 use stickslip::scenario::Scenario;
 
-/// The steps of `w4` are those of 32 runs side by side.
-const WORKS: [&str; 5] = ["w1", "w1-rk4", "w2", "w3", "w4"];
+/// The steps of `w4` are those of 64 runs, 32 of them side by side; those of `start` read, check and build a scenario.
+const WORKS: [&str; 6] = ["w1", "w1-rk4", "w2", "w3", "w4", "start"];
 /// Counting starts after the first steps and goes on for so many.
 const STEPS: [u64; 2] = [500, 2500];
 /// Change that is taken for the same.
@@ -27,11 +27,19 @@ pub fn steps(name: &str, count: &str) -> Result<(), String> {
             .run(0..64, 1, None, &mut |_| Ok(()))
             .map_err(|error| error.to_string());
     }
-    let path = root().join("benches/scenarios").join(format!("{name}.toml"));
-    let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
     let count = count
         .parse()
         .map_err(|_| format!("\"{count}\" is no number of steps"))?;
+    let file = if name == "start" { "w1" } else { name };
+    let path = root().join("benches/scenarios").join(format!("{file}.toml"));
+    if name == "start" {
+        for _ in 0..count {
+            let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
+            std::hint::black_box(Simulation::new(scenario).map_err(|error| error.to_string())?);
+        }
+        return Ok(());
+    }
+    let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
     let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
     simulation.advance(count).map_err(|error| error.to_string())
 }

@@ -86,7 +86,11 @@ fn cost(value: &Value) -> String {
 }
 
 fn outcome(value: &Value) -> String {
-    let number = |value: &Value| value.as_f64().map_or("-".into(), |x| format!("{x:.6}"));
+    let number = |value: &Value| match value.as_f64() {
+        None => "-".into(),
+        Some(x) if x != 0.0 && x.abs() < 1e-3 => format!("{x:.0e}"),
+        Some(x) => format!("{x:.6}"),
+    };
     match value.as_array() {
         Some(several) => several.iter().map(number).collect::<Vec<_>>().join(", "),
         None => number(value),

@@ -104,7 +104,8 @@ struct Worn<R> {
 }
 
 impl<R: Real> Law<R> for Worn<R> {
-    #[inline(always)]
+    /// Not part of the loop over steps: four stages of exponentials would make it very long.
+    #[inline(never)]
     fn resist(&self, load: R, velocity: R, bristle: R, tau: R) -> (R, R) {
         let slip = Slip {
             velocity: [velocity],

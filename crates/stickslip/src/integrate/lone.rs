@@ -194,10 +194,10 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
             hot.limit = R::select(stuck, hot.holds, hot.slides);
             R::select(stuck, R::zero(), slip - slip.max(hot.below).min(hot.slides))
         } else {
-            let outcome = resolve(&rest.curve, rest.load, [slip], rest.compliance, rest.stuck);
-            stuck = outcome.stuck;
-            rest.stuck = stuck;
-            outcome.velocity[0]
+            let (velocity, now) = slide(rest, slip);
+            stuck = now;
+            rest.stuck = now;
+            velocity
         };
         hot.v = if moves { velocity + under } else { velocity };
     }
@@ -209,6 +209,14 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
         rest.sum[i] += rest.travel[i];
     }
     stuck
+}
+
+/// Velocity by a force that depends on speed, and whether it is 0. A function of its own: its root search with exponentials
+/// would make every loop that it is part of many times as long.
+#[inline(never)]
+fn slide<R: Real>(rest: &Rest<R>, slip: R) -> (R, R::Mask) {
+    let outcome = resolve(&rest.curve, rest.load, [slip], rest.compliance, rest.stuck);
+    (outcome.velocity[0], outcome.stuck)
 }
 
 /// Calls a function with the shape, as a constant where it is a common one.
@@ -256,7 +264,7 @@ fn together(shape: Shape, (hots, rests): (&mut [Hot<Wide>], &mut [Rest<Wide>]), 
 }
 
 /// One step of several runs, after which it is known which of them stick.
-#[multiversion(targets("x86_64+avx2"))]
+#[inline(never)]
 fn once(shape: Shape, (hots, rests): (&mut [Hot<Wide>], &mut [Rest<Wide>]), length: f64) {
     for (hot, rest) in hots.iter_mut().zip(rests.iter_mut()) {
         rest.stuck = step(shape, hot, rest, Lanes::lit(length));

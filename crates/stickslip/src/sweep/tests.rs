@@ -245,3 +245,38 @@ fn the_time_of_a_map_follows_its_cells() {
         assert_eq!(row.values[2], stable, "{row:?}");
     }
 }
+
+/// A fresh runner reads the scenario; one that has done a row before puts numbers into it where that comes to the same.
+#[test]
+fn rows_that_are_not_read_anew_are_the_same_and_refused_with_the_same_words() {
+    let text = format!(
+        "{BLOCK}static = \"12 N\"\n[bodies.hook]\nkind = \"driver\"\nvelocity = 1\n[elements.spring]\nkind = \"spring\"\n\
+         between = [\"hook\", \"block\"]\nstiffness = 90\n"
+    );
+    for axes in [
+        &["elements.floor.kinetic=lin:8:14:4", "elements.floor.static=lin:9:15:4"][..],
+        &["bodies.block.mass=list:1,2,-1,0,0.5"],
+        &["bodies.block.velocity=list:1 m/s,2 mm,3"],
+        &[
+            "bodies.hook.velocity=list:1,2*t,3",
+            "elements.spring.stiffness=lin:100:-100:3",
+        ],
+        &[
+            "bodies.hook.velocity=lin:1 mm/s:9 mm/s:3",
+            "elements.spring.damping=lin:0:3:3",
+        ],
+        &["elements.floor.viscous=lin:-1:2:4", "simulation.step=list:0.001,0.002"],
+    ] {
+        let sweep = sweep(&text, axes, &["final.block.position", "final.block.velocity"]).unwrap();
+        let mut used = sweep.runner();
+        for row in 0..sweep.rows() {
+            let anew = sweep.runner().run(sweep.keys(row), None);
+            assert_eq!(used.run(sweep.keys(row), None), anew, "{axes:?} row {row}");
+        }
+        let failed = rows(&sweep, 0..sweep.rows(), 2)
+            .iter()
+            .filter(|row| row.failure.is_some())
+            .count() as u64;
+        assert!(failed < sweep.rows(), "{axes:?}");
+    }
+}
