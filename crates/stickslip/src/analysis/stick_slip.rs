@@ -3,6 +3,20 @@
 use crate::scenario::StickSlipSpec;
 use serde::Serialize;
 
+/// What governs a cycle of stick-slip (seed 003, section 4.2; its source is Baumberger et al. 1994).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Region {
+    /// A long stick, in which friction recovers and creeps, ends in a short slip.
+    Creep,
+    /// Mass and spring swing: the motion is an oscillation with about equal rise and fall.
+    Inertial,
+}
+
+/// Part of the time of motion that the slower of rise and fall takes from which on a cycle counts as creep. A slip takes
+/// half a period of mass and spring, so the cycle is then longer than two of these.
+const MOSTLY: f64 = 0.75;
+
 /// Stick-slip of a signal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StickSlipReport {
@@ -10,7 +24,7 @@ pub struct StickSlipReport {
     pub signal: String,
     /// Largest less smallest value after the start of the analysis, divided by the scale.
     pub amplitude: f64,
-    /// Mean time between rises through the middle, s.
+    /// Mean time between rises through the middle, from the lower to the upper quarter, s.
     pub period: Option<f64>,
     /// Largest value over the scale.
     pub max: f64,
@@ -27,6 +41,13 @@ pub struct StickSlipReport {
     /// Part of the time in which the signal rises: near 1 where a long stick ends in a short slip (the creep region
     /// of seed 003), one half where the motion is an oscillation (its inertial region).
     pub rise_share: Option<f64>,
+    /// The region of the cycle; `None` where sliding is stable.
+    pub region: Option<Region>,
+    /// Rate at which the fastest disturbance of steady sliding grows, 1/s, where it was asked for: see
+    /// [`SteadySliding`](super::steady::SteadySliding).
+    pub linear_growth: Option<f64>,
+    /// Its angular frequency, rad/s.
+    pub linear_frequency: Option<f64>,
     /// How fast the pull of the driving spring grows, N/s, where the friction has a rate of recovery.
     pub drive_rate: Option<f64>,
     /// How fast the holding limit recovers at rest, N/s; criterion (37) of seed 003 calls the sliding stable if the pull
@@ -103,9 +124,10 @@ impl StickSlip {
     fn levels(&self) -> Levels {
         let (min, max) = self.range.unwrap_or((0.0, 0.0));
         Levels {
-            // A rise counts once the signal has come from the lower quarter, so noise does not count.
+            // A rise goes from the lower to the upper quarter: neither noise nor the rebound after a slip is one.
             low: min + 0.25 * (max - min),
             middle: 0.5 * (max + min),
+            high: max - 0.25 * (max - min),
             moves: max > min,
         }
     }
@@ -133,6 +155,15 @@ impl StickSlip {
             threshold: self.spec.threshold,
             transient_end: self.cycles.transient_end(),
             rise_share: (self.cycles.rises > 1 && moved > 0.0).then(|| self.rising / moved),
+            region: (max - min > self.spec.threshold && moved > 0.0).then(|| {
+                if self.rising.max(self.falling) >= MOSTLY * moved {
+                    Region::Creep
+                } else {
+                    Region::Inertial
+                }
+            }),
+            linear_growth: None,
+            linear_frequency: None,
             signal: self.spec.signal,
             drive_rate: None,
             recovery_rate: None,
@@ -140,11 +171,12 @@ impl StickSlip {
     }
 }
 
-/// Where a rise begins and where it counts.
+/// Where a rise begins, when it is, and where it counts.
 #[derive(Clone, Copy, Debug)]
 struct Levels {
     low: f64,
     middle: f64,
+    high: f64,
     moves: bool,
 }
 
@@ -152,6 +184,8 @@ struct Levels {
 #[derive(Clone, Debug, Default)]
 struct Cycles {
     armed: bool,
+    /// When the signal last came through the middle on its way up, if it is above.
+    crossing: Option<f64>,
     rises: u64,
     first: f64,
     last: f64,
@@ -166,8 +200,14 @@ impl Cycles {
         self.swing = (self.swing.0.min(value), self.swing.1.max(value));
         if value < levels.low {
             self.armed = true;
-        } else if self.armed && value >= levels.middle && levels.moves {
-            self.rise(time);
+        }
+        if value < levels.middle {
+            self.crossing = None;
+            return;
+        }
+        let crossing = *self.crossing.get_or_insert(time);
+        if self.armed && value >= levels.high && levels.moves {
+            self.rise(crossing);
             self.swing = (value, value);
         }
     }
@@ -240,6 +280,19 @@ mod tests {
         // The fifth cycle, from 5 s, is the first of full reach; it crosses the middle upwards at 0.45 of the period.
         assert!((report.transient_end.unwrap() - (5.0 + 0.45 * 1.25)).abs() < 2e-3);
         assert!(!report.stable);
+        assert_eq!(report.region, Some(Region::Creep));
+    }
+
+    #[test]
+    fn an_oscillation_is_inertial() {
+        for (swing, region) in [(1.0, Some(Region::Inertial)), (0.005, None)] {
+            let mut analysis = StickSlip::new(spec());
+            for i in 0..20_000 {
+                let time = f64::from(i) * 1e-3;
+                analysis.watch(time, swing * libm::sin(3.0 * time));
+            }
+            assert_eq!(analysis.finish().unwrap().region, region);
+        }
     }
 
     #[test]
@@ -247,6 +300,29 @@ mod tests {
         let (all, few) = (watched(MOST_SAMPLES), watched(9_000));
         assert_eq!((all.max, all.min, all.cycles), (few.max, few.min, few.cycles));
         assert!((all.period.unwrap() - few.period.unwrap()).abs() <= 1e-3 / 13.0);
+    }
+
+    #[test]
+    fn a_rebound_is_no_cycle() {
+        // Falls at once from 1 to -1, rebounds to 0.2, falls back to -0.8, then rises to 1 by the end of the period of 2 s.
+        let wave = |time: f64| {
+            let phase = time % 2.0;
+            match phase {
+                p if p < 0.1 => 1.0 - 20.0 * p,
+                p if p < 0.2 => -1.0 + 12.0 * (p - 0.1),
+                p if p < 0.3 => 0.2 - 10.0 * (p - 0.2),
+                p => -0.8 + 1.8 * (p - 0.3) / 1.7,
+            }
+        };
+        for sign in [1.0, -1.0] {
+            let mut analysis = StickSlip::new(spec());
+            for i in 0..20_000 {
+                let time = f64::from(i) * 1e-3;
+                analysis.watch(time, 2.0 * sign * wave(time));
+            }
+            let report = analysis.finish().unwrap();
+            assert!((report.period.unwrap() - 2.0).abs() < 1e-3, "{sign}: {report:?}");
+        }
     }
 
     #[test]
