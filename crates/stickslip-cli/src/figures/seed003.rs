@@ -557,7 +557,8 @@ fn pace(run: &Run, speed: f64) -> Result<f64, String> {
 pub fn transitions(bench: &mut Bench) -> Result<Drawn, String> {
     let mut drawn = Drawn::default();
     let mut panels = Vec::new();
-    let cases: [(&str, [(&str, f64, f64); 4]); 2] = [
+    // Name in the claims, spring in N/mm, drive in mm/s.
+    let cases = [
         (
             "(i) to (ii): stiffer spring",
             [
@@ -579,7 +580,7 @@ pub fn transitions(bench: &mut Bench) -> Result<Drawn, String> {
     ];
     for (title, runs) in cases {
         let mut panel = Panel {
-            title: title.into(),
+            title: String::from(title),
             x_range: Some((0.0, 10_000.0)),
             ..Panel::new("time (s)", "displacement (mm)")
         };
