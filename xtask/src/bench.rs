@@ -9,6 +9,7 @@ use std::process::Command;
 use stickslip::Simulation;
 use stickslip::report::Reporter;
 use stickslip::scenario::Scenario;
+use stickslip::spheres::Ball;
 use stickslip::trace::Columns;
 
 /// A work: its variants, the main one first. Each is a scenario file and a line that the limit program prints.
@@ -28,6 +29,10 @@ struct Variant {
 enum Outcome {
     /// Position of a body at the end.
     Position(&'static str),
+    /// Sum of the positions of all blocks of a chain at the end; costs are per block.
+    SumOfPositions,
+    /// Largest error of the velocity of many sliding spheres against v − μ·g·t with this v and μ·g, and their lift.
+    Sliding(f64, f64),
     /// End of the first step after which the sphere of this name and radius rolls on the plane z = 0.
     EndOfSlip(&'static str, f64),
 }
@@ -77,6 +82,33 @@ const WORKS: &[Work] = &[
             },
         ],
         runs: 10,
+    },
+    Work {
+        name: "w5",
+        variants: &[
+            Variant {
+                name: "w5",
+                outcome: Outcome::SumOfPositions,
+            },
+            Variant {
+                name: "w5-slipping",
+                outcome: Outcome::SumOfPositions,
+            },
+            Variant {
+                name: "w5-large",
+                outcome: Outcome::SumOfPositions,
+            },
+        ],
+        runs: 1,
+    },
+    // The limit is what Rapier takes.
+    Work {
+        name: "w6",
+        variants: &[Variant {
+            name: "w6",
+            outcome: Outcome::Sliding(2.0, 0.98),
+        }],
+        runs: 3,
     },
 ];
 
@@ -134,17 +166,26 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     let mut result = main.json();
     let variants = extra.iter().map(|row| Value::Object(row.json())).collect();
     result.insert("variants".into(), Value::Array(variants));
+    if work.name == "w5" {
+        result.insert("threads".into(), crate::scaling::two_threads("w5-threads")?);
+    }
     keep(work.name, &result)?;
     if as_json {
         println!("{}", Value::Object(result));
     } else {
         print_table(&rows);
+        if let Some(threads) = result.get("threads") {
+            println!("{threads}");
+        }
     }
     Ok(())
 }
 
 fn measure(work: &Work) -> Result<Vec<Row>, String> {
-    let limit = build_limit(work.name)?;
+    let limit = match work.name {
+        "w6" => build_rapier(),
+        name => build_limit(name)?,
+    };
     let sides: Vec<Side> = work.variants.iter().map(Side::new).collect::<Result<_, _>>()?;
     let mut fast = vec![f64::INFINITY; sides.len()];
     let mut observed = fast.clone();
@@ -191,6 +232,8 @@ fn measure(work: &Work) -> Result<Vec<Row>, String> {
 struct Side {
     scenario: Scenario,
     steps: u64,
+    /// Blocks or spheres that each step moves, where there are many.
+    blocks: usize,
 }
 
 impl Side {
@@ -198,7 +241,13 @@ impl Side {
         let path = root().join("benches/scenarios").join(format!("{}.toml", variant.name));
         let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
         let steps = (scenario.simulation.duration / scenario.simulation.step).round() as u64;
-        Ok(Side { scenario, steps })
+        let spheres = scenario.spheres.as_ref().map_or(1, |spheres| spheres.count);
+        let blocks = scenario.chain.as_ref().map_or(spheres, |chain| chain.count);
+        Ok(Side {
+            scenario,
+            steps,
+            blocks,
+        })
     }
 
     fn start(&self) -> Result<Simulation, String> {
@@ -210,7 +259,7 @@ impl Side {
         let mut simulation = self.start()?;
         let start = cpu_seconds();
         run(self, &mut simulation)?;
-        Ok((cpu_seconds() - start) * 1e9 / self.steps as f64)
+        Ok((cpu_seconds() - start) * 1e9 / (self.steps as f64 * self.blocks as f64))
     }
 
     fn advance(&self, simulation: &mut Simulation) -> Result<(), String> {
@@ -219,6 +268,12 @@ impl Side {
 
     /// As the program runs a scenario: every step observed, events and energies counted.
     fn advance_with_report(&self, simulation: &mut Simulation) -> Result<(), String> {
+        if self.blocks > 1 {
+            simulation
+                .advance_observed(self.steps)
+                .map_err(|error| error.to_string())?;
+            return Ok(());
+        }
         let columns = Columns::new(simulation);
         let mut reporter = Reporter::new(simulation, &columns);
         for _ in 0..self.steps {
@@ -237,6 +292,21 @@ impl Side {
                 let body = simulation.body(name).ok_or("the body is missing")?;
                 Ok(simulation.position(body).to_vec())
             }
+            Outcome::SumOfPositions => {
+                self.advance(&mut simulation)?;
+                let (_, state) = simulation.chain().ok_or("the chain is missing")?;
+                Ok(vec![state.positions().iter().sum()])
+            }
+            Outcome::Sliding(speed, slowing) => {
+                self.advance(&mut simulation)?;
+                let expected = speed - slowing * simulation.time();
+                let (spheres, state) = simulation.spheres().ok_or("the spheres are missing")?;
+                let worst = |of: &dyn Fn(&Ball) -> f64| state.balls().iter().map(of).fold(0.0, f64::max);
+                Ok(vec![
+                    worst(&|ball| (ball.velocity.x - expected).abs()),
+                    worst(&|ball| (ball.position.z - spheres.radius).abs()),
+                ])
+            }
             Outcome::EndOfSlip(name, radius) => {
                 let body = simulation.body(name).ok_or("the body is missing")?;
                 for _ in 0..self.steps {
@@ -253,7 +323,7 @@ impl Side {
 }
 
 /// Builds the limit program; none if there is no C compiler.
-fn build_limit(name: &str) -> Result<Option<PathBuf>, String> {
+pub(crate) fn build_limit(name: &str) -> Result<Option<PathBuf>, String> {
     let beside = std::env::current_exe().map_err(|error| error.to_string())?;
     let folder = beside.parent().unwrap_or(Path::new(".")).join("limit");
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
@@ -276,8 +346,26 @@ fn build_limit(name: &str) -> Result<Option<PathBuf>, String> {
     Ok(None)
 }
 
+/// Builds the program that does work 6 in Rapier, a workspace of its own; none if that cannot be had.
+fn build_rapier() -> Option<PathBuf> {
+    let folder = root().join("benches/rapier");
+    let target = std::env::current_exe().ok()?.parent()?.join("rapier");
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let status = Command::new(cargo)
+        .args(["build", "--release", "--quiet", "--manifest-path"])
+        .arg(folder.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(&target)
+        .status();
+    if !status.is_ok_and(|status| status.success()) {
+        eprintln!("Rapier cannot be built: the engine is measured alone");
+        return None;
+    }
+    Some(target.join("release/rapier-spheres"))
+}
+
 /// Name, nanoseconds per step and outcome of every variant.
-fn run_limit(program: &Path, runs: usize) -> Result<Vec<(String, f64, Vec<f64>)>, String> {
+pub(crate) fn run_limit(program: &Path, runs: usize) -> Result<Vec<(String, f64, Vec<f64>)>, String> {
     let output = Command::new(program)
         .arg(runs.to_string())
         .output()
@@ -298,20 +386,20 @@ fn run_limit(program: &Path, runs: usize) -> Result<Vec<(String, f64, Vec<f64>)>
 
 /// CPU time of this process, s: time that other programs take does not count.
 #[cfg(unix)]
-fn cpu_seconds() -> f64 {
+pub(crate) fn cpu_seconds() -> f64 {
     let now = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
     now.tv_sec as f64 + now.tv_nsec as f64 * 1e-9
 }
 
 /// Time since the first call, s, where the CPU time of the process cannot be asked for.
 #[cfg(not(unix))]
-fn cpu_seconds() -> f64 {
+pub(crate) fn cpu_seconds() -> f64 {
     static START: std::sync::OnceLock<std::time::Instant> = std::sync::OnceLock::new();
     START.get_or_init(std::time::Instant::now).elapsed().as_secs_f64()
 }
 
 /// Adds the result to the history of the work, in place of an earlier one of the same commit.
-fn keep(name: &str, result: &Map<String, Value>) -> Result<(), String> {
+pub(crate) fn keep(name: &str, result: &Map<String, Value>) -> Result<(), String> {
     let path = root().join("benches/results").join(format!("{name}.json"));
     let mut history: Vec<Value> = std::fs::read_to_string(&path)
         .ok()

@@ -10,7 +10,8 @@ use std::process::Command;
 use stickslip::Simulation;
 use stickslip::scenario::Scenario;
 
-const WORKS: [&str; 4] = ["w1", "w1-rk4", "w2", "w3"];
+/// The steps of `w4` are those of 32 runs side by side.
+const WORKS: [&str; 5] = ["w1", "w1-rk4", "w2", "w3", "w4"];
 /// Counting starts after the first steps and goes on for so many.
 const STEPS: [u64; 2] = [500, 2500];
 /// Change that is taken for the same.
@@ -19,6 +20,13 @@ const RENEW: &str = "cargo xtask guard --renew";
 
 /// Does so many steps of a work, for valgrind to count.
 pub fn steps(name: &str, count: &str) -> Result<(), String> {
+    if name == "w4" {
+        let sweep = crate::sweep::prepare(&[&format!("simulation.duration={count} ms")])?;
+        // One thread takes half of its rows at once.
+        return sweep
+            .run(0..64, 1, None, &mut |_| Ok(()))
+            .map_err(|error| error.to_string());
+    }
     let path = root().join("benches/scenarios").join(format!("{name}.toml"));
     let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
     let count = count

@@ -3,6 +3,9 @@
 mod bench;
 mod guard;
 mod rewrite;
+mod scaling;
+mod sweep;
+mod table;
 mod test;
 
 use std::path::{Path, PathBuf};
@@ -14,9 +17,10 @@ tasks
   test [--jit]            formatting, lints, tests, documentation and licences: everything that must pass;
                           --jit adds the native code of inclusions, whose build takes minutes
   guard [--renew]         instructions per step of the hot loops against the kept counts (valgrind), or keep them anew
-  bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1, w2, w3
+  bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1 to w6
   bench rewrite [--jit] [--json]
                           a rewritten inclusion beside the same equations by hand; --jit measures native code too
+  table                   write the costs kept in benches/results into README.md
 ";
 
 fn main() -> ExitCode {
@@ -28,7 +32,9 @@ fn main() -> ExitCode {
         // Only an optimised build may be timed or counted; the other checks do without one, which saves them minutes.
         ["bench" | "guard", ..] if cfg!(debug_assertions) => optimised(&words),
         ["bench", "rewrite", rest @ ..] => rewrite::run(rest),
+        ["bench", "w4", rest @ ..] | ["bench", rest @ .., "w4"] => sweep::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
+        ["table"] => table::run(),
         ["guard"] => guard::run(false),
         ["guard", "--renew"] => guard::run(true),
         ["steps", name, count] => guard::steps(name, count),

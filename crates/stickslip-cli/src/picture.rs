@@ -3,12 +3,21 @@
 use crate::failure::Failure;
 use std::path::Path;
 use stickslip::advice;
-use stickslip::scenario::{BodySpec, JointType, Scenario};
-use stickslip_plot::{Figure, Panel, PlotError, Series, Style};
+use stickslip::report::{SizeBin, SlipEventsReport};
+use stickslip::scenario::{BodySpec, JointType, Scenario, SlipEventsSpec};
+use stickslip_plot::{Figure, Panel, PlotError, Scale, Series, Style};
 
 /// What an axis shows, in the order of the panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Quantity {
+    /// Blocks of a chain that slip.
+    Slipping,
+    /// Their slip.
+    Moment,
+    /// Spheres on a plane.
+    Spheres,
+    /// How far they are above it.
+    Gap,
     Velocity,
     AngularVelocity,
     Force,
@@ -26,6 +35,10 @@ impl Quantity {
     /// Quantity and unit for an axis.
     pub fn label(self) -> &'static str {
         match self {
+            Self::Slipping => "blocks that slip",
+            Self::Moment => "moment (m)",
+            Self::Spheres => "spheres",
+            Self::Gap => "gap (m)",
             Self::Velocity => "velocity (m/s)",
             Self::AngularVelocity => "angular velocity (rad/s)",
             Self::Force => "force (N)",
@@ -69,6 +82,12 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
         return (column != "t").then(|| (quantity, column.to_string()));
     }
     let (owner, rest) = column.split_once('.')?;
+    if scenario.chain.is_some() {
+        return shown_of_chain(rest);
+    }
+    if scenario.spheres.is_some() {
+        return shown_of_spheres(rest);
+    }
     let body = scenario.bodies.iter().find(|(name, _)| name == owner);
     let mut parts = rest.split('.');
     let part = parts.next()?;
@@ -97,6 +116,35 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
         Quantity::Force
     };
     (part == "force").then(|| (quantity, with_axis(owner, suffix)))
+}
+
+/// Sums and means of a chain, and where its drive is.
+fn shown_of_chain(column: &str) -> Option<(Quantity, String)> {
+    let (quantity, label) = match column {
+        "slipping" => (Quantity::Slipping, "chain"),
+        "moment" => (Quantity::Moment, "chain"),
+        "velocity" => (Quantity::Velocity, "mean"),
+        "speed" => (Quantity::Velocity, "largest"),
+        "force" => (Quantity::Force, "drive"),
+        "position" => (Quantity::Position, "mean"),
+        "drive.position" => (Quantity::Position, "drive"),
+        _ => return None,
+    };
+    Some((quantity, label.to_string()))
+}
+
+/// Counts and means of many spheres.
+fn shown_of_spheres(column: &str) -> Option<(Quantity, String)> {
+    let (quantity, label) = match column {
+        "touching" | "slipping" => (Quantity::Spheres, column.to_string()),
+        "speed" => (Quantity::Velocity, "largest".to_string()),
+        "lowest" | "highest" => (Quantity::Gap, column.to_string()),
+        _ => {
+            let (part, axis) = column.split_once('.')?;
+            (Quantity::of_motion(part, false)?, with_axis("mean", Some(axis)))
+        }
+    };
+    Some((quantity, label))
 }
 
 fn with_axis(owner: &str, axis: Option<&str>) -> String {
@@ -241,6 +289,46 @@ impl Recording {
         }
         panel
     }
+}
+
+/// Adds the distribution of the sizes of slip events, in place of all but the first two panels.
+pub fn add_sizes(figure: &mut Figure, events: &SlipEventsReport, spec: Option<SlipEventsSpec>) {
+    let (x, at_least): (Vec<f64>, Vec<f64>) = (events.sizes.iter()).map(|bin| (bin.from, bin.at_least as f64)).unzip();
+    let middle = |bin: &SizeBin| (bin.from * bin.to).sqrt();
+    let counted = events.sizes.iter().filter(|bin| bin.count > 0);
+    let (centre, count): (Vec<f64>, Vec<f64>) = counted.map(|bin| (middle(bin), bin.count as f64)).unzip();
+    let mut panel = Panel {
+        x_scale: Scale::Log,
+        y_scale: Scale::Log,
+        ..Panel::new("moment of an event $M$ (m)", "events")
+    }
+    .with(Series::line("of this size or larger", x, at_least).style(Style::Steps))
+    .with(Series::line("in a range of sizes", centre, count).style(Style::Points));
+    if let (
+        Some(b),
+        Some(SlipEventsSpec {
+            smallest: Some(least),
+            largest,
+            bins,
+            ..
+        }),
+    ) = (events.exponent.filter(|b| *b != 0.0), spec)
+    {
+        // Events of a range of sizes under the law that was found.
+        let most = largest.unwrap_or(events.largest);
+        let part = |from: f64| libm::pow(from / least, -b);
+        let all = largest.map_or(1.0, |largest| 1.0 - part(largest));
+        let ratio = libm::exp10(0.5 / f64::from(bins));
+        let expected = |m: f64| events.fitted as f64 * (part(m / ratio) - part(m * ratio)) / all;
+        let line = Series::line(
+            format!("$b$ = {b:.2}"),
+            vec![least, most],
+            vec![expected(least), expected(most)],
+        );
+        panel = panel.with(line.style(Style::Dashed));
+    }
+    figure.panels.truncate(2);
+    figure.panels.push(panel);
 }
 
 /// Label of the time axis.

@@ -140,6 +140,29 @@ fn a_killed_sweep_is_continued_to_the_same_bytes() {
     assert_eq!(folder.names(), ["a.csv", "block.toml"]);
 }
 
+/// The same where only the end of runs is measured, so that they go side by side: a kill loses a batch at most.
+#[test]
+fn a_killed_sweep_of_runs_side_by_side_is_continued_to_the_same_bytes() {
+    let arguments = LONG.map(|argument| match argument {
+        "elements.floor.kinetic=log:5:20:50" => "elements.floor.kinetic=log:5:20:3000",
+        "final.block.position,energy.dissipated" => "final.block.position",
+        "simulation.duration=30" => "simulation.duration=200",
+        other => other,
+    });
+    let folder = Folder::with_block("sweep-side-by-side");
+    folder.run(&arguments).ok();
+    let whole = folder.read("a.csv");
+    std::fs::remove_file(folder.path("a.csv")).unwrap();
+    let mut child = until(&folder, &arguments, 5);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let part = folder.read("a.csv.part");
+    assert!(part.lines().count() < 3001, "the kill came too late");
+    assert!(whole.starts_with(&part[..part.rfind('\n').unwrap()]));
+    folder.run(&with(&arguments, &["--resume", "--threads", "3"])).ok();
+    assert_eq!(folder.read("a.csv"), whole);
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupt_leaves_whole_rows() {

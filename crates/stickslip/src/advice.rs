@@ -107,6 +107,17 @@ pub struct FrictionLine {
     pub load_line: Option<f64>,
 }
 
+/// The blocks of a chain, or many spheres.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChainLine {
+    /// How many there are.
+    pub blocks: usize,
+    /// Memory that each takes, bytes.
+    pub bytes_per_block: usize,
+    /// Memory of all and of the room to move them, bytes.
+    pub bytes: usize,
+}
+
 /// What `check` says.
 #[derive(Clone, Debug, Serialize)]
 pub struct Advice {
@@ -122,6 +133,10 @@ pub struct Advice {
     pub states: usize,
     /// Bodies.
     pub bodies: Vec<BodyLine>,
+    /// The blocks of a chain.
+    pub chain: Option<ChainLine>,
+    /// Many spheres.
+    pub spheres: Option<ChainLine>,
     /// Elements.
     pub elements: Vec<ElementLine>,
     /// Parameters that were chosen, and why.
@@ -147,12 +162,22 @@ pub fn advise(simulation: &Simulation) -> Advice {
         integrator: simulation.method().row().name,
         step: built.network.step,
         steps: built.steps,
-        states: layout.integrated(),
+        states: layout.integrated() + simulation.chain().map_or(0, |(chain, _)| 2 * chain.count()),
         bodies: scenario
             .bodies
             .iter()
             .map(|(name, body)| body_line(name, body))
             .collect(),
+        chain: simulation.chain().map(|(chain, state)| ChainLine {
+            blocks: chain.count(),
+            bytes_per_block: chain.bytes_per_block(),
+            bytes: state.bytes(chain),
+        }),
+        spheres: simulation.spheres().map(|(spheres, state)| ChainLine {
+            blocks: spheres.count,
+            bytes_per_block: size_of::<crate::spheres::Ball>(),
+            bytes: state.bytes(),
+        }),
         elements: (0..scenario.elements.len())
             .map(|i| element_line(simulation, i))
             .collect(),

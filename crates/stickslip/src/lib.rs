@@ -38,6 +38,7 @@ pub mod advice;
 pub mod analysis;
 pub mod body;
 pub mod build;
+pub mod chain;
 pub mod element;
 pub mod inclusion;
 pub mod integrate;
@@ -50,6 +51,7 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod simulation;
+pub mod spheres;
 pub mod sweep;
 pub mod trace;
 

@@ -121,12 +121,15 @@ impl Model {
             bodies: Vec::new(),
             elements: Vec::new(),
             inclusion: None,
+            chain: None,
+            spheres: None,
             columns: None,
             stick_slip: None,
+            slip_events: None,
             map: None,
             warnings: Vec::new(),
-            sources: Vec::new(),
-            spans: BTreeMap::new(),
+            sources: Default::default(),
+            spans: Default::default(),
         };
         Model {
             scenario,

@@ -1,6 +1,7 @@
 //! The run report: what a run came to, as numbers and events.
 
 use crate::analysis::recovery::Rates;
+pub use crate::analysis::slip_events::{SizeBin, SlipEvent, SlipEventsReport};
 use crate::analysis::steady::SteadySliding;
 use crate::analysis::stick_slip::StickSlip;
 pub use crate::analysis::stick_slip::StickSlipReport;
@@ -65,6 +66,34 @@ pub struct EnergyReport {
     pub residual: f64,
 }
 
+/// What the blocks of a chain came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ChainReport {
+    /// How many there are.
+    pub blocks: usize,
+    /// Memory that they take, bytes.
+    pub bytes: usize,
+    /// Time in slip, mean over blocks, s.
+    pub slip_time: f64,
+    /// Changes between stick and slip, of all blocks.
+    pub transitions: u64,
+}
+
+/// What many spheres came to.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SpheresReport {
+    /// How many there are.
+    pub count: usize,
+    /// Memory that they take, bytes.
+    pub bytes: usize,
+    /// Time in slip on the plane, mean over spheres, s.
+    pub slip_time: f64,
+    /// Time on the plane, mean over spheres, s.
+    pub contact_time: f64,
+    /// Changes between stick, slip and open, of all spheres.
+    pub transitions: u64,
+}
+
 /// The report of a run (INTERFACE: `--json`).
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Report {
@@ -95,6 +124,12 @@ pub struct Report {
     pub energy: Option<EnergyReport>,
     /// Stick-slip analysis, if asked for.
     pub stick_slip: Option<StickSlipReport>,
+    /// Slip events of a chain, if asked for.
+    pub slip_events: Option<SlipEventsReport>,
+    /// What the blocks of a chain came to.
+    pub chain: Option<ChainReport>,
+    /// What many spheres came to.
+    pub spheres: Option<SpheresReport>,
     /// What the internal steps have cost, for methods that choose their own.
     pub solver: Option<Statistics>,
     /// Warnings.
@@ -135,6 +170,7 @@ impl Reporter {
     /// Begins at the present state. `columns` must be all columns of the simulation.
     pub fn new(simulation: &mut Simulation, columns: &Columns) -> Self {
         simulation.observe();
+        simulation.follow_slip_events();
         let initial = simulation.energy();
         let stored = simulation.stored();
         let scenario = simulation.scenario();
@@ -217,10 +253,14 @@ impl Reporter {
     /// Closes the report.
     pub fn finish(mut self, simulation: &mut Simulation, columns: &Columns, seconds: f64) -> Report {
         let (mechanical, elastic) = simulation.energy();
+        let slip_events = simulation.slip_events();
         let stored = simulation.stored();
         let work = simulation.work().clone();
         let network = &simulation.built().network;
         let mut dissipated_all = 0.0;
+        let chain = simulation
+            .chain()
+            .map(|(chain, state)| (*state.ledger(), chain.count(), state.bytes(chain)));
         for (i, (delivered, own)) in work.delivered.iter().zip(&work.own).enumerate() {
             if network.sources.contains(&i) {
                 continue;
@@ -242,6 +282,28 @@ impl Reporter {
             stored: elastic,
             numerical: closes.then(|| work.kinetic - work.own.iter().sum::<f64>()),
             residual: initial + work.input - dissipated_all - final_,
+        };
+        let spheres = simulation
+            .spheres()
+            .map(|(_, state)| (*state.ledger(), state.balls().len(), state.bytes()));
+        let energy = match &spheres {
+            Some((ledger, ..)) => EnergyReport {
+                dissipated: ledger.dissipated,
+                numerical: Some(ledger.numerical),
+                residual: initial - ledger.dissipated - final_,
+                ..energy
+            },
+            None => energy,
+        };
+        let energy = match &chain {
+            Some((ledger, ..)) => EnergyReport {
+                input: ledger.input,
+                dissipated: ledger.dissipated,
+                numerical: Some(ledger.numerical),
+                residual: initial + ledger.input - ledger.dissipated - final_,
+                ..energy
+            },
+            None => energy,
         };
         let scenario = simulation.scenario();
         let chosen = simulation.method().chooses_steps();
@@ -294,7 +356,11 @@ impl Reporter {
             seconds,
             final_: final_row,
             events: self.events,
-            events_total: self.events_total,
+            events_total: match (chain, spheres) {
+                (Some((ledger, ..)), _) => ledger.changes,
+                (_, Some((ledger, ..))) => ledger.changes,
+                _ => self.events_total,
+            },
             elements,
             // Equations say nothing of energy.
             energy: scenario.inclusion.is_none().then_some(energy),
@@ -305,6 +371,20 @@ impl Reporter {
                     recovery_rate: rates.map(|rates| rates.recovery),
                     ..analysis.finish()?
                 })
+            }),
+            slip_events,
+            chain: chain.map(|(ledger, blocks, bytes)| ChainReport {
+                blocks,
+                bytes,
+                slip_time: ledger.slips as f64 / blocks as f64 * unit,
+                transitions: ledger.changes,
+            }),
+            spheres: spheres.map(|(ledger, count, bytes)| SpheresReport {
+                count,
+                bytes,
+                slip_time: ledger.slips as f64 / count as f64 * unit,
+                contact_time: ledger.touches as f64 / count as f64 * unit,
+                transitions: ledger.changes,
             }),
             solver: chosen.then_some(statistics),
             warnings,

@@ -1,14 +1,18 @@
 //! A scenario in motion: build once, then step, observe and steer.
 
+use crate::analysis::slip_events::SlipEventsReport;
 use crate::build::{Built, Place, build};
+use crate::chain::{Aggregates, Chain, ChainState};
 use crate::element::Observation;
 use crate::element::own::OwnFriction;
+use crate::integrate::lanes::{self, Lane};
 use crate::integrate::march::{self, Statistics};
 use crate::integrate::{Halt, Method, Work};
 use crate::network::implicit::ImplicitView;
 use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
 use crate::scenario::{Scenario, ScenarioError};
+use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -32,6 +36,15 @@ pub enum RunError {
         /// Time reached, s.
         time: f64,
         /// What has the largest error: a column of the trace, or what was exceeded.
+        what: String,
+        /// What to try.
+        remedy: String,
+    },
+    /// Something happened that this version does not compute.
+    Unsupported {
+        /// Time, s.
+        time: f64,
+        /// What happened.
         what: String,
         /// What to try.
         remedy: String,
@@ -61,6 +74,9 @@ impl fmt::Display for RunError {
             }
             Self::Stalled { time, what, remedy } => {
                 write!(f, "the run came to a halt at t = {time} s: {what}\nhelp: {remedy}")
+            }
+            Self::Unsupported { time, what, remedy } => {
+                write!(f, "the run ends at t = {time} s: {what}\nhelp: {remedy}")
             }
             Self::Unsolved { time, residual } => write!(
                 f,
@@ -111,6 +127,12 @@ pub struct Simulation {
     work: Work,
     /// Time of an internal step while somebody looks at it.
     between: Option<f64>,
+    chain: Option<ChainState>,
+    spheres: Option<SpheresState>,
+    /// Of the spheres, when they were last observed.
+    spheres_seen: SpheresSeen,
+    /// Of the chain, when it was last observed.
+    aggregates: Aggregates,
 }
 
 impl Simulation {
@@ -124,7 +146,9 @@ impl Simulation {
         scenario: Scenario,
         own: BTreeMap<usize, Box<dyn OwnFriction>>,
     ) -> Result<Self, ScenarioError> {
-        let built = build(&scenario, own)?;
+        let mut built = build(&scenario, own)?;
+        let chain = built.chain_start.take();
+        let spheres = built.spheres_start.take();
         let state = built.network.initial_state();
         let scratch = built.network.scratch();
         let count = built.network.element_count;
@@ -140,6 +164,10 @@ impl Simulation {
             scratch,
             work,
             between: None,
+            chain,
+            spheres,
+            spheres_seen: SpheresSeen::default(),
+            aggregates: Aggregates::default(),
         };
         simulation.observe();
         Ok(simulation)
@@ -185,7 +213,133 @@ impl Simulation {
         self.run::<true>(steps)
     }
 
+    /// The chain, fixed and moving, if the scenario has one.
+    pub fn chain(&self) -> Option<(&Chain, &ChainState)> {
+        self.built.chain.as_ref().zip(self.chain.as_ref())
+    }
+
+    /// The spheres, what they share and how they move, if the scenario has many.
+    pub fn spheres(&self) -> Option<(&Spheres, &SpheresState)> {
+        self.built.spheres.as_ref().zip(self.spheres.as_ref())
+    }
+
+    /// What was seen of the spheres when they were last observed; all 0 without them.
+    pub fn spheres_seen(&self) -> &SpheresSeen {
+        &self.spheres_seen
+    }
+
+    /// Whether there are so many bodies that only sums are watched.
+    pub(crate) fn crowd(&self) -> bool {
+        self.chain.is_some() || self.spheres.is_some()
+    }
+
+    /// Steps of many spheres.
+    fn run_spheres<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
+        let (Some(spheres), Some(state)) = (&self.built.spheres, &mut self.spheres) else {
+            return Ok(());
+        };
+        let mut left = steps;
+        while left > 0 {
+            match state.advance::<OBSERVE>(spheres, left) {
+                Ok(done) => {
+                    self.state.step += done;
+                    left -= done;
+                }
+                Err(Trouble::Meet(a, b)) => {
+                    return Err(RunError::Unsupported {
+                        time: self.built.network.time(self.state.step),
+                        what: format!(
+                            "spheres {a} and {b} touch each other, and those of `[spheres]` touch the plane only"
+                        ),
+                        remedy:
+                            "increase `spacing`, shorten the run, or write spheres that meet as bodies with contacts"
+                                .into(),
+                    });
+                }
+                Err(Trouble::NotFinite(ball)) => {
+                    return Err(RunError::Diverged {
+                        time: self.built.network.time(self.state.step),
+                        step: self.state.step,
+                        what: format!("the position of sphere {ball}"),
+                        remedy: "check the initial motion: it is too large".into(),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What was seen of the chain when it was last observed; all 0 without one.
+    pub fn aggregates(&self) -> &Aggregates {
+        &self.aggregates
+    }
+
+    /// Follows slip events of the chain from now on, if the scenario asks for it.
+    pub(crate) fn follow_slip_events(&mut self) {
+        if let (Some(spec), Some(blocks)) = (self.scenario.slip_events, &mut self.chain) {
+            blocks.follow(spec, *self.built.network.signals.grid());
+        }
+    }
+
+    /// What became of them.
+    pub(crate) fn slip_events(&mut self) -> Option<SlipEventsReport> {
+        self.chain.as_mut()?.slip_events()
+    }
+
+    /// Uses so many threads for the blocks of a chain or for many spheres from now on. Anything else runs on one.
+    pub fn use_threads(&mut self, threads: usize) {
+        if let (Some(chain), Some(state)) = (&self.built.chain, &mut self.chain) {
+            state.share(chain, threads);
+        }
+        if let Some(state) = &mut self.spheres {
+            state.share(threads);
+        }
+    }
+
+    /// Steps of a chain: those of its drive first, as many as the chain can take at once, then all of its blocks.
+    fn run_chain<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
+        let mut left = steps;
+        while left > 0 {
+            let (Some(chain), Some(blocks)) = (&self.built.chain, &mut self.chain) else {
+                return Ok(());
+            };
+            let most = left.min(ChainState::most_steps());
+            let start = self.state.step;
+            let mut halt = None;
+            for _ in 0..most {
+                let (network, drive, done) = (&self.built.network, chain.drive, self.state.step);
+                let before = [self.state.values[drive.q], self.state.values[drive.v]];
+                let outcome =
+                    (self.built.method).run::<false>(network, &mut self.state, &mut self.scratch, &mut self.work, 1);
+                if let Err(reason) = outcome {
+                    halt = Some(reason);
+                    break;
+                }
+                let load = self.scratch.signals.get()[chain.load];
+                blocks.foresee(chain, done, before, self.state.values[drive.q], load);
+            }
+            if !blocks.sweep::<OBSERVE>(chain, start) {
+                return Err(RunError::Unsupported {
+                    time: self.time(),
+                    what: "a block of the chain is farther away than 1e100 m".into(),
+                    remedy: "check the initial motion and the drive".into(),
+                });
+            }
+            if let Some(halt) = halt {
+                return Err(self.halted(halt));
+            }
+            left -= most;
+        }
+        Ok(())
+    }
+
     fn run<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
+        if self.chain.is_some() {
+            return self.run_chain::<OBSERVE>(steps);
+        }
+        if self.spheres.is_some() {
+            return self.run_spheres::<OBSERVE>(steps);
+        }
         let Simulation {
             built,
             state,
@@ -206,6 +360,40 @@ impl Simulation {
             }
             Ok(()) => Ok(()),
         }
+    }
+
+    /// Whether several such simulations, differing in numbers only, can be advanced side by side.
+    pub(crate) fn goes_in_lanes(&self) -> bool {
+        lanes::takes(self.built.method, &self.built.network)
+    }
+
+    /// Whether another simulation has the same method, step and number of steps, and stands at the same one.
+    pub(crate) fn keeps_time_with(&self, other: &Simulation) -> bool {
+        let clock = |one: &Simulation| {
+            (
+                one.built.method,
+                one.built.steps,
+                one.built.network.step,
+                one.state.step,
+            )
+        };
+        clock(self) == clock(other)
+    }
+
+    /// Advances simulations of one method and step side by side, up to `steps` steps. One that cannot go with the others,
+    /// or that diverges, is left behind where it parted from them: whoever goes on with it alone gets the same bytes.
+    pub(crate) fn advance_together(simulations: &mut [&mut Simulation], steps: u64) {
+        let Some(method) = simulations.first().map(|first| first.built.method) else {
+            return;
+        };
+        let mut lanes: Vec<Lane<'_>> = (simulations.iter_mut())
+            .map(|simulation| Lane {
+                network: &simulation.built.network,
+                state: &mut simulation.state,
+                scratch: &mut simulation.scratch,
+            })
+            .collect();
+        lanes::run(method, &mut lanes, steps);
     }
 
     /// Advances one step, and shows the simulation to `watch` at the end of every internal step on the way and at the end of
@@ -322,6 +510,15 @@ impl Simulation {
     /// Notes what elements do in the present state. The implicit step notes forces of the step that ended here; the
     /// integrators of differential equations evaluate them here.
     pub fn observe(&mut self) {
+        if let (Some(chain), Some(blocks)) = (&self.built.chain, &self.chain) {
+            let drive = [chain.drive.q, chain.drive.v].map(|index| self.state.values[index]);
+            self.aggregates = blocks.aggregates(chain, drive);
+            return;
+        }
+        if let (Some(spheres), Some(state)) = (&self.built.spheres, &self.spheres) {
+            self.spheres_seen = state.seen(spheres);
+            return;
+        }
         let network = &self.built.network;
         if self.built.method.implicit() && self.state.step > 0 {
             network.place_bodies(&self.state.values, &mut self.scratch.frames, &mut self.scratch.linkages);
@@ -383,6 +580,14 @@ impl Simulation {
 
     /// Energy now: kinetic and gravitational, and that of springs, contacts and bristles.
     pub fn energy(&mut self) -> (f64, f64) {
+        if self.chain.is_some() {
+            self.observe();
+            return (self.aggregates.kinetic, self.aggregates.stored);
+        }
+        if self.spheres.is_some() {
+            self.observe();
+            return (self.spheres_seen.energy, 0.0);
+        }
         let network = &self.built.network;
         let mechanical = network.mechanical_energy(&self.state.values, &mut self.scratch);
         (mechanical, self.stored().iter().sum())

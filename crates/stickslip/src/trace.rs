@@ -1,12 +1,14 @@
 //! Traces: what is recorded of a run, column by column.
 
 use crate::build::Place;
+use crate::chain::Aggregates;
 use crate::scenario::{BodySpec, ElementSpec};
 use crate::simulation::Simulation;
+use crate::spheres::SpheresSeen;
 use stickslip_core::registry::{Family, law};
 
 /// Where the number of a column comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 enum Source {
     Time,
     State(usize),
@@ -15,6 +17,8 @@ enum Source {
     Normal(usize),
     Gap(usize),
     Carried(usize),
+    Chain(fn(&Aggregates) -> f64),
+    Spheres(fn(&SpheresSeen) -> f64),
 }
 
 /// The columns of a run's trace.
@@ -25,6 +29,34 @@ pub struct Columns {
 }
 
 const AXES: [&str; 3] = [".x", ".y", ".z"];
+
+/// A column of many bodies: its name and what it is of what was seen.
+type Named<T> = (&'static str, fn(&T) -> f64);
+
+/// Columns of a chain.
+const CHAIN: &[Named<Aggregates>] = &[
+    ("slipping", |chain| chain.slipping),
+    ("moment", |chain| chain.moment),
+    ("position", |chain| chain.position),
+    ("velocity", |chain| chain.velocity),
+    ("speed", |chain| chain.speed),
+    ("force", |chain| chain.force),
+];
+
+/// Columns of many spheres.
+const SPHERES: &[Named<SpheresSeen>] = &[
+    ("touching", |spheres| spheres.touching),
+    ("slipping", |spheres| spheres.slipping),
+    ("position.x", |spheres| spheres.position.x),
+    ("position.y", |spheres| spheres.position.y),
+    ("position.z", |spheres| spheres.position.z),
+    ("velocity.x", |spheres| spheres.velocity.x),
+    ("velocity.y", |spheres| spheres.velocity.y),
+    ("velocity.z", |spheres| spheres.velocity.z),
+    ("speed", |spheres| spheres.speed),
+    ("lowest", |spheres| spheres.gap[0]),
+    ("highest", |spheres| spheres.gap[1]),
+];
 
 /// Suffixes of a quantity with so many axes.
 fn suffixes(axes: usize) -> &'static [&'static str] {
@@ -47,6 +79,16 @@ impl Columns {
             let first = simulation.built().network.layout.first_state();
             for (i, name) in inclusion.states().iter().enumerate() {
                 columns.push(name.clone(), Source::State(first + i));
+            }
+        }
+        if scenario.chain.is_some() {
+            for &(name, of) in CHAIN {
+                columns.push(format!("chain.{name}"), Source::Chain(of));
+            }
+        }
+        if scenario.spheres.is_some() {
+            for &(name, of) in SPHERES {
+                columns.push(format!("spheres.{name}"), Source::Spheres(of));
             }
         }
         for (index, (name, element)) in scenario.elements.iter().enumerate() {
@@ -228,7 +270,7 @@ impl Columns {
 
     /// The column that shows a number of the state, for messages.
     pub(crate) fn name_of_state(&self, index: usize) -> String {
-        match self.sources.iter().position(|&source| source == Source::State(index)) {
+        match (self.sources.iter()).position(|source| matches!(source, Source::State(state) if *state == index)) {
             Some(i) => self.names[i].clone(),
             None => "a state of an element".into(),
         }
@@ -245,5 +287,7 @@ fn value(simulation: &Simulation, source: Source) -> f64 {
         Source::Normal(element) => seen[element].normal,
         Source::Gap(element) => seen[element].gap,
         Source::Carried(element) => seen[element].carried,
+        Source::Chain(of) => of(simulation.aggregates()),
+        Source::Spheres(of) => of(simulation.spheres_seen()),
     }
 }

@@ -26,8 +26,18 @@ impl Chance {
     }
 }
 
-/// A floor under `body`, and its limit μ_s·F with its tangential stiffness.
-fn floor(chance: &mut Chance, body: &str) -> (String, f64, f64) {
+/// A floor, in a scenario and in numbers.
+struct Floor {
+    text: String,
+    /// μ_s·F.
+    strength: f64,
+    stiffness: f64,
+    /// Whether the force is −stiffness·stretch at any moment, and unique: no contact time, stiff enough.
+    plain: bool,
+}
+
+/// A floor under `body`.
+fn floor(chance: &mut Chance, body: &str) -> Floor {
     let normal = chance.log(1.0, 1e4);
     let mu_kinetic = chance.log(0.05, 1.0);
     let mu_static = mu_kinetic * (1.0 + chance.log(1e-2, 3.0));
@@ -57,26 +67,44 @@ fn floor(chance: &mut Chance, body: &str) -> (String, f64, f64) {
          mu_static = {mu_static}\nmu_kinetic = {mu_kinetic}\nnormal_force = {normal}\ntangential_stiffness = {stiffness}\n\
          kappa = {kappa}\neta = {eta}\nr = {r}\nevolution = \"{evolution}\"\ncontact_time = {contact_time}\n{exponents}"
     );
-    (text, mu_static * normal, stiffness)
+    Floor {
+        text,
+        strength: mu_static * normal,
+        stiffness,
+        plain: contact_time == 0.0 && stiffness > 1.01 * unique_above,
+    }
 }
 
 /// One or two blocks on floors of their own, drawn through a spring by a hook that meets the limit of friction within a few
-/// steps of some natural periods; the scenario, and what the stretch of each floor cannot exceed.
-fn drawn(chance: &mut Chance, blocks: usize, periods: f64) -> (String, Vec<f64>) {
+/// steps of some natural periods.
+struct Drawn {
+    text: String,
+    floors: Vec<Floor>,
+    /// Mass of the first block, stiffness of the spring, speed of the hook and step.
+    mass: f64,
+    spring: f64,
+    speed: f64,
+    step: f64,
+}
+
+fn drawn(chance: &mut Chance, blocks: usize, periods: f64) -> Drawn {
     let names = &["a", "b"][..blocks];
     let mass = chance.log(1e-3, 1e5);
     let spring = chance.log(1e2, 1e7);
     let period = 2.0 * std::f64::consts::PI * (mass / spring).sqrt();
     let step = periods * period;
     let mut text = String::new();
-    let mut longest = Vec::new();
+    let (mut floors, mut first) = (Vec::new(), 0.0);
     let mut limit: f64 = 0.0;
     for name in names {
-        let (floor, strength, stiffness) = floor(chance, name);
+        let floor = floor(chance, name);
         let mass = mass * chance.log(0.5, 2.0);
-        text += &format!("[bodies.{name}]\nkind = \"mass\"\nmass = {mass}\n{floor}");
-        longest.push(strength / stiffness);
-        limit = limit.max(strength);
+        if floors.is_empty() {
+            first = mass;
+        }
+        text += &format!("[bodies.{name}]\nkind = \"mass\"\nmass = {mass}\n{}", floor.text);
+        limit = limit.max(floor.strength);
+        floors.push(floor);
     }
     if blocks == 2 {
         let link = spring * chance.log(0.1, 10.0);
@@ -88,24 +116,49 @@ fn drawn(chance: &mut Chance, blocks: usize, periods: f64) -> (String, Vec<f64>)
          [elements.spring]\nkind = \"spring\"\nbetween = [\"hook\", \"a\"]\nstiffness = {spring}\n",
         20.0 * step
     );
-    (head + &text, longest)
+    Drawn {
+        text: head + &text,
+        floors,
+        mass: first,
+        spring,
+        speed,
+        step,
+    }
 }
 
-/// Runs it and checks that friction stays within its limit.
-fn completes(text: &str, longest: &[f64], sets: &[&str]) -> Result<(), String> {
-    let mut simulation = written(text, sets);
+/// Runs it and checks that friction stays within its limit, and that the motion of one block on a plain floor under the trapezoidal
+/// rule obeys m·(v₁ − v₀) = T/2·(f₀ + f₁).
+fn completes(drawn: &Drawn, sets: &[&str]) -> Result<(), String> {
+    let mut simulation = written(&drawn.text, sets);
     let steps = simulation.built().steps;
-    let floors: Vec<_> = ["floor_a", "floor_b"][..longest.len()]
+    let elements: Vec<_> = ["floor_a", "floor_b"][..drawn.floors.len()]
         .iter()
         .map(|name| simulation.element(name).unwrap())
         .collect();
-    for _ in 0..steps {
+    let trapezoidal = !sets.iter().any(|set| set.contains("implicit-euler"));
+    let exact = drawn.floors.len() == 1 && drawn.floors[0].plain && trapezoidal;
+    let (mut velocity, mut force) = (0.0, 0.0);
+    for k in 1..=steps {
         simulation.advance(1).map_err(|error| error.to_string())?;
-        for (floor, longest) in floors.iter().zip(longest) {
-            let stretch = simulation.element_state(*floor)[0].abs();
-            if stretch > longest * (1.0 + 1e-9) {
-                return Err(format!("stretch {stretch} above {longest}"));
+        for (element, floor) in elements.iter().zip(&drawn.floors) {
+            let stretch = simulation.element_state(*element)[0].abs();
+            if stretch > floor.strength / floor.stiffness * (1.0 + 1e-9) {
+                return Err(format!("stretch {stretch} is too long"));
             }
+        }
+        if exact {
+            let block = simulation.body("a").unwrap();
+            let (x, v) = (simulation.position(block)[0], simulation.velocity(block)[0]);
+            let pull = drawn.spring * (drawn.speed * k as f64 * drawn.step - x);
+            let rub = drawn.floors[0].stiffness * simulation.element_state(elements[0])[0];
+            let (gained, pushed) = (drawn.mass * (v - velocity), 0.5 * drawn.step * (force + pull - rub));
+            let size = drawn.mass * (v.abs() + velocity.abs()) + drawn.step * (force.abs() + pull.abs() + rub.abs());
+            // Velocities are found to 1e-12 of themselves, which a stiff floor turns into forces.
+            let slope = drawn.mass + 0.25 * drawn.step * drawn.step * (drawn.spring + drawn.floors[0].stiffness);
+            if (gained - pushed).abs() > 1e-9 * size + 4e-12 * slope * (v.abs() + velocity.abs()) {
+                return Err(format!("step {k}: m·Δv = {gained}, impulse {pushed}"));
+            }
+            (velocity, force) = (v, pull - rub);
         }
     }
     Ok(())
@@ -116,10 +169,13 @@ fn run_random_sets(blocks: usize, count: usize, always: &[&str], in_turn: &[&[&s
     let mut chance = Chance(7);
     for index in 0..count {
         let periods = chance.log(1e-2, 10.0);
-        let (text, longest) = drawn(&mut chance, blocks, periods);
+        let drawn = drawn(&mut chance, blocks, periods);
         for sets in [always, in_turn[index % in_turn.len()]] {
-            if let Err(error) = completes(&text, &longest, sets) {
-                panic!("set {index}, a step of {periods:.2} periods, {sets:?}: {error}\n{text}");
+            if let Err(error) = completes(&drawn, sets) {
+                panic!(
+                    "set {index}, a step of {periods:.2} periods, {sets:?}: {error}\n{}",
+                    drawn.text
+                );
             }
         }
     }

@@ -433,6 +433,43 @@ fn emitted_c_compiles_without_warnings_and_agrees() {
     std::fs::remove_dir_all(&folder).unwrap();
 }
 
+/// The emitted C program under a Runge-Kutta method written in C, beside the tool's own: the same method and step, so that only
+/// rounding lies between them.
+#[test]
+fn emitted_c_integrated_by_c_ends_where_the_tool_does() {
+    let folder = folder("integrated");
+    let sets = ["simulation.step=1e-5", "simulation.duration=0.5"];
+    let run = common::finish(simulation("fig001-conveyor-equations.toml", &sets), 50_000);
+    let conveyor = inclusion(include_str!("../../../scenarios/fig001-conveyor-equations.toml"));
+    let source = conveyor.emit(Form::C);
+    let program = format!(
+        "{source}\n#include <stdio.h>\n\
+         static void along(const double *from, double h, const double *rate, double *to)\n{{\n    \
+         for (int i = 0; i < N; i++)\n        to[i] = from[i] + h * rate[i];\n}}\n\
+         int main(void)\n{{\n    const double h = 1e-5;\n    double y[N], trial[N], k1[N], k2[N], k3[N], k4[N];\n    \
+         for (int i = 0; i < N; i++)\n        y[i] = INITIAL[i];\n    \
+         for (int n = 0; n < 50000; n++) {{\n        rhs(n * h, y, k1);\n        along(y, 0.5 * h, k1, trial);\n        \
+         rhs((n + 0.5) * h, trial, k2);\n        along(y, 0.5 * h, k2, trial);\n        rhs((n + 0.5) * h, trial, k3);\n        \
+         along(y, h, k3, trial);\n        rhs((n + 1) * h, trial, k4);\n        for (int i = 0; i < N; i++)\n            \
+         y[i] += h / 6 * (k1[i] + 2 * k2[i] + 2 * k3[i] + k4[i]);\n    }}\n    \
+         for (int i = 0; i < N; i++)\n        printf(\"%s %.17g\\n\", STATES[i], y[i]);\n    return 0;\n}}\n"
+    );
+    let (file, binary) = (folder.join("conveyor.c"), folder.join("conveyor"));
+    write(&file, &program);
+    let mut compiler = Command::new("gcc");
+    compiler.args(["-std=c99", "-O1", "-o"]);
+    if runs(compiler.args([&binary, &file]).arg("-lm")).is_none() {
+        return;
+    }
+    let output = runs(&mut Command::new(&binary)).unwrap();
+    assert_eq!(output.lines().count(), conveyor.states().len(), "{output}");
+    for line in output.lines() {
+        let (name, value) = line.split_once(' ').unwrap();
+        close(name, run.at(name, 0.5), value.parse().unwrap(), 1e-11);
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn emitted_python_agrees() {
     let folder = folder("python");

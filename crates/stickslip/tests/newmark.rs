@@ -215,6 +215,78 @@ fn a_stop_throws_back() {
     }
 }
 
+/// Forces that grow with velocity far beyond what the step resolves: m·v' = F − c·v must not swing up. The rule multiplies the
+/// distance from the steady speed F/c by (1 − z/2)/(1 + z/2), z = c·T/m, which stays below 1 for every z.
+#[test]
+fn strong_damping_is_stable() {
+    // F/ε = 1e4 N s/m below ε = 1 mm/s, at z = 10 and 100; 0.5 mm/s is where 5 N are balanced.
+    for (step, z) in [(1e-3, 10.0), (1e-2, 100.0)] {
+        let text = format!(
+            "[simulation]\nduration = {}\nstep = {step}\nintegrator = \"trapezoidal\"\n[bodies.block]\nkind = \"mass\"\nmass = 1\n\
+             force = 5\n[elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"martins-oden\"\nkinetic = 10\n\
+             epsilon = 1e-3\n",
+            400.0 * step
+        );
+        let mut simulation = written(&text, &[]);
+        let factor: f64 = (1.0 - 0.5 * z) / (1.0 + 0.5 * z);
+        simulation.advance(2).unwrap();
+        let two = simulation.velocity(0)[0];
+        close("two steps", two, 5e-4 * (1.0 - factor * factor), 1e-12);
+        simulation.advance(398).unwrap();
+        close(
+            "at the end",
+            simulation.velocity(0)[0],
+            5e-4,
+            5e-4 * factor.abs().powi(400) + 1e-12,
+        );
+    }
+    // Bristles that stick: z = B·T/m = 6.3 and K·T²/m = 10 (proxy, lugre), and 30 times as much.
+    for law in ["proxy", "lugre"] {
+        for (stiffness, damping) in [(1e5, 632.0), (3e6, 2e4)] {
+            let text = format!(
+                "[simulation]\nduration = 10\nstep = 1e-2\nintegrator = \"trapezoidal\"\n[bodies.block]\nkind = \"mass\"\nmass = 1\n\
+                 force = 5\n[elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"{law}\"\nkinetic = 1e3\n\
+                 stiffness = {stiffness}\ndamping = {damping}\n"
+            );
+            let end = run_to_end(&text, &[]);
+            close(law, end.position(0)[0] * stiffness, 5.0, 0.05);
+            close(law, end.velocity(0)[0], 0.0, 1e-6);
+        }
+    }
+}
+
+/// A force without a state, along a smooth motion: the rule has its second order. m·v' = −c·v from v = 1 m/s.
+#[test]
+fn viscous_friction_is_of_second_order() {
+    let text = "[simulation]\nduration = 1\nstep = 1e-2\nintegrator = \"trapezoidal\"\n[bodies.block]\nkind = \"mass\"\nmass = 2\n\
+                velocity = 1\n[elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"martins-oden\"\n\
+                kinetic = 0\nviscous = 3\nepsilon = 1e-3\n";
+    let error = |step: f64| {
+        let end = run_to_end(text, &[&format!("simulation.step={step}")]);
+        (end.velocity(0)[0] - libm::exp(-1.5)).abs()
+    };
+    for order in orders(&[4e-2, 2e-2, 1e-2].map(error)) {
+        close("order", order, 2.0, 0.02);
+    }
+}
+
+/// A step that does not resolve an impact is told.
+#[test]
+fn unresolved_impacts_are_told() {
+    let text = |stiffness: f64| {
+        format!(
+            "[simulation]\nduration = 1\nstep = 1e-2\nintegrator = \"trapezoidal\"\n[bodies.block]\nkind = \"mass\"\nmass = 1\n\
+             velocity = 1\n[elements.wall]\nkind = \"stop\"\nbetween = [\"block\", \"ground\"]\nupper = 0.1\n\
+             normal = {{ law = \"kelvin-voigt\", stiffness = {stiffness}, damping = 0 }}\n"
+        )
+    };
+    for (stiffness, told) in [(2600.0, true), (2400.0, false)] {
+        let simulation = written(&text(stiffness), &[]);
+        let warnings = format!("{:?}", simulation.built().warnings);
+        assert_eq!(warnings.contains("may gain energy"), told, "{warnings}");
+    }
+}
+
 /// What these methods do not move is refused with a way out.
 #[test]
 fn other_bodies_are_refused() {

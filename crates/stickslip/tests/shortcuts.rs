@@ -137,8 +137,50 @@ prop_compose! {
     }
 }
 
+prop_compose! {
+    /// Balls on planes of any slope, at rest on them, above or a little inside, with friction, restitution, spin.
+    fn balls()(
+        step in prop_oneof![Just(1e-3), Just(7e-4), Just(0.1)],
+        gravity in prop_oneof![Just([0.0, 0.0, -9.8]), Just([1.0, -2.0, -9.0]), Just([0.0; 3])],
+        balls in prop::collection::vec((
+            (0.1..3.0, 0.05..0.5, prop_oneof![Just([0.0, 0.0, 1.0]), [-1.0..1.0, -1.0..1.0, 0.3..1.0]]),
+            prop_oneof![Just(0.0), -1e-3..0.05, Just(0.7)],
+            [number(), number(), number()],
+            [number(), number(), number()],
+            prop::option::of((prop_oneof![Just(0.0), 0.0..1.2], prop::bool::ANY)),
+            prop_oneof![Just(0.0), 0.0..1.0],
+        ), 1..=3),
+    ) -> String {
+        let mut text = format!("[simulation]\nduration = 40\nstep = {step}\nintegrator = \"implicit-euler\"\ngravity = {gravity:?}\n");
+        for (i, (mass, radius, slope, height, velocity, spin, friction, restitution)) in
+            balls.into_iter().map(|((m, r, n), h, v, w, f, e)| (m, r, n, h, v, w, f, e)).enumerate()
+        {
+            let length = slope.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let normal = slope.map(|x| x / length);
+            let position = normal.map(|x| x * (radius + height + 0.3));
+            let friction = friction.map_or(String::new(), |(mu, sticky)| {
+                let more = if sticky { format!(", mu_static = {}", 1.3 * mu) } else { String::new() };
+                format!("friction = {{ law = \"implicit\", mu = {mu}{more} }}\n")
+            });
+            text += &format!(
+                "[bodies.b{i}]\nkind = \"rigid-body\"\nshape = {{ sphere = {radius} }}\nmass = {mass}\nposition = {position:?}\n\
+                 velocity = {velocity:?}\nangular_velocity = {spin:?}\n\
+                 [elements.c{i}]\nkind = \"contact\"\nbetween = [\"b{i}\", \"ground\"]\n\
+                 surface = {{ plane = {{ normal = {normal:?}, offset = 0.3 }} }}\n\
+                 normal = {{ law = \"rigid\", restitution = {restitution} }}\n{friction}");
+        }
+        text
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn balls_in_one_call_or_step_by_step(text in balls()) {
+        let [many, single] = both_ways(&text);
+        prop_assert_eq!(many, single, "{}", text);
+    }
 
     #[test]
     fn masses_in_one_call_or_step_by_step(text in masses()) {

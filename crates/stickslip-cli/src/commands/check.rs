@@ -80,6 +80,21 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>) -> String {
             );
         }
     }
+    if let Some(chain) = &advice.chain {
+        out += &format!(
+            "\nChain\n  {} blocks, {} bytes each: {:.1} MB in all\n",
+            chain.blocks,
+            chain.bytes_per_block,
+            chain.bytes as f64 / 1e6
+        );
+    }
+    if let Some(spheres) = &advice.spheres {
+        out += &format!(
+            "\n{} spheres\n  {:.1} MB in all\n",
+            spheres.blocks,
+            spheres.bytes as f64 / 1e6
+        );
+    }
     let elements: Vec<Vec<String>> = advice
         .elements
         .iter()

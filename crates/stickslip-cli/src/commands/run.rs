@@ -43,7 +43,7 @@ pub struct Run {
     /// Record every Nth step; the first and the last are always recorded
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
-    /// Threads to use. One run needs one; results are the same for any number
+    /// Threads for the blocks of a chain or for many spheres; default one per core. Anything else needs one; results are the same for any number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     threads: Option<u64>,
     /// Print the run report as JSON instead of the summary
@@ -64,6 +64,10 @@ impl Run {
             picture::check(path)?;
         }
         let mut simulation = Simulation::new(Scenario::read(&self.file, &self.set)?)?;
+        if simulation.chain().is_some() || simulation.spheres().is_some() {
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            simulation.use_threads(self.threads.map_or(cores, |threads| threads as usize));
+        }
         let columns = recorded_columns(&simulation)?;
         let steps = simulation.built().steps;
         let scenario = simulation.scenario();
@@ -103,7 +107,11 @@ impl Run {
             trace.finish()?;
         }
         if let (Some(recording), Some(path)) = (recording, &self.plot) {
-            picture::save(&recording.figure(), path)?;
+            let mut figure = recording.figure();
+            if let Some(events) = &outcome.report.slip_events {
+                picture::add_sizes(&mut figure, events, simulation.scenario().slip_events);
+            }
+            picture::save(&figure, path)?;
         }
         if self.json {
             print_json(&outcome.report)?;

@@ -1,6 +1,6 @@
 //! The steady friction curve: force against sliding speed (seed 000, eqs 3-6).
 
-use crate::scalar::Real;
+use crate::scalar::{Lanes, Real};
 
 /// Magnitude of steady friction as a function of speed.
 ///
@@ -80,6 +80,11 @@ impl Stribeck<f64> {
         self.constant && self.holding == self.kinetic
     }
 
+    /// Whether the force depends on speed through a Stribeck term.
+    pub fn is_falling(&self) -> bool {
+        self.falling
+    }
+
     /// The same curve in another kind of number.
     pub fn lift<R: Real>(&self) -> Stribeck<R> {
         Stribeck {
@@ -91,6 +96,28 @@ impl Stribeck<f64> {
             constant: self.constant,
             falling: self.falling,
             fall: self.fall,
+        }
+    }
+}
+
+impl<const N: usize> Stribeck<Lanes<N>> {
+    /// Several curves side by side. All must have a Stribeck term or none, and be constant or none: lanes take the same way.
+    pub fn side_by_side(curves: &[Stribeck<f64>; N]) -> Self {
+        let side = |get: fn(&Stribeck<f64>) -> f64| Lanes(core::array::from_fn(|i| get(&curves[i])));
+        debug_assert!(
+            curves
+                .iter()
+                .all(|curve| (curve.constant, curve.falling) == (curves[0].constant, curves[0].falling))
+        );
+        Stribeck {
+            kinetic: side(|curve| curve.kinetic),
+            holding: side(|curve| curve.holding),
+            viscous: side(|curve| curve.viscous),
+            velocity: side(|curve| curve.velocity),
+            exponent: side(|curve| curve.exponent),
+            constant: curves.iter().all(|curve| curve.constant),
+            falling: curves.iter().any(|curve| curve.falling),
+            fall: curves.iter().map(|curve| curve.fall).fold(0.0, f64::max),
         }
     }
 }

@@ -12,8 +12,9 @@ pub struct Dahl<R> {
 }
 
 impl<R: Real> Dahl<R> {
+    /// The LuGre model that it is: the one without damping.
     #[inline(always)]
-    fn as_lugre(&self) -> Lugre<R> {
+    pub fn as_lugre(&self) -> Lugre<R> {
         Lugre {
             stiffness: self.stiffness,
             damping: R::zero(),

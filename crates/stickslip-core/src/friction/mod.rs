@@ -76,20 +76,30 @@ pub trait Bristle<R: Real>: Copy {
     ) -> [R; N];
 
     /// As [`Bristle::advance`] for a velocity that changes within the step: `slip` has its mean and the load at the end,
-    /// `end` is the velocity at the end, `load_rate` how fast the load changes there. Laws of first order need neither.
+    /// `end` is the velocity at the end, `load_rate` how fast the load changes there.
+    ///
+    /// States move with the mean, by the backward Euler rule of the law; the force is that of the law at the end, where a force
+    /// that is proportional to velocity must be taken lest an implicit method turns unstable.
     #[allow(clippy::too_many_arguments)] // The two ends of a step.
     #[inline(always)]
     fn advance_to<C: Curve<R>, const N: usize>(
         &self,
         curve: &C,
         slip: &Slip<R, N>,
-        _end: [R; N],
+        end: [R; N],
         _load_rate: R,
         state: &[R],
         step: R,
         next: &mut [R],
     ) -> [R; N] {
-        self.advance(curve, slip, state, step, next)
+        self.advance(curve, slip, state, step, next);
+        let at_end = Slip {
+            velocity: end,
+            load: slip.load,
+        };
+        // Room for three states of three axes; the rates are not needed.
+        let mut rate = [R::zero(); 9];
+        self.respond(curve, &at_end, next, R::zero(), &mut rate[..next.len()])
     }
 
     /// Elastic energy held by the states.

@@ -24,7 +24,7 @@ pub struct StickSlipReport {
     pub signal: String,
     /// Largest less smallest value after the start of the analysis, divided by the scale.
     pub amplitude: f64,
-    /// Mean time between rises through the middle, from the lower to the upper quarter, s.
+    /// Mean time between rises through the middle, or between falls if they are fewer, s.
     pub period: Option<f64>,
     /// Largest value over the scale.
     pub max: f64,
@@ -74,7 +74,8 @@ pub struct StickSlip {
     last: Option<(f64, f64)>,
     rising: f64,
     falling: f64,
-    cycles: Cycles,
+    /// Cycles from rise to rise and from fall to fall.
+    cycles: [Cycles; 2],
 }
 
 impl StickSlip {
@@ -88,7 +89,7 @@ impl StickSlip {
             last: None,
             rising: 0.0,
             falling: 0.0,
-            cycles: Cycles::default(),
+            cycles: Default::default(),
         }
     }
 
@@ -111,7 +112,7 @@ impl StickSlip {
         }
         self.last = Some((time, value));
         if self.most == 0 {
-            self.cycles.watch(self.levels(), time, value);
+            self.cross(self.levels(), time, value);
             return;
         }
         self.samples.push((time, value));
@@ -124,19 +125,23 @@ impl StickSlip {
     fn levels(&self) -> Levels {
         let (min, max) = self.range.unwrap_or((0.0, 0.0));
         Levels {
-            // A rise goes from the lower to the upper quarter: neither noise nor the rebound after a slip is one.
-            low: min + 0.25 * (max - min),
+            quarter: 0.25 * (max - min),
             middle: 0.5 * (max + min),
-            high: max - 0.25 * (max - min),
-            moves: max > min,
         }
+    }
+
+    /// Falls are rises of the signal turned upside down.
+    fn cross(&mut self, levels: Levels, time: f64, value: f64) {
+        let above = value - levels.middle;
+        self.cycles[0].watch(levels.quarter, time, above);
+        self.cycles[1].watch(levels.quarter, time, -above);
     }
 
     /// Counts the cycles of the kept samples, which are then no longer needed.
     fn count(&mut self) {
         let levels = self.levels();
         for (time, value) in std::mem::take(&mut self.samples) {
-            self.cycles.watch(levels, time, value);
+            self.cross(levels, time, value);
         }
     }
 
@@ -145,16 +150,21 @@ impl StickSlip {
         let (min, max) = self.range?;
         self.count();
         let moved = self.rising + self.falling;
+        // A slip may swing back beyond the middle and rise twice in a cycle, but it falls once, or the other way round. The
+        // choice is the same for a signal and its negative.
+        let [rises, falls] = &self.cycles;
+        let rises_count = (rises.count, rises.first) <= (falls.count, falls.first);
+        let cycles = if rises_count { rises } else { falls };
         Some(StickSlipReport {
             amplitude: max - min,
-            period: self.cycles.period(),
+            period: cycles.period(),
             max,
             min,
-            cycles: self.cycles.rises.saturating_sub(1),
+            cycles: cycles.count.saturating_sub(1),
             stable: max - min <= self.spec.threshold,
             threshold: self.spec.threshold,
-            transient_end: self.cycles.transient_end(),
-            rise_share: (self.cycles.rises > 1 && moved > 0.0).then(|| self.rising / moved),
+            transient_end: cycles.transient_end(),
+            rise_share: (cycles.count > 1 && moved > 0.0).then(|| self.rising / moved),
             region: (max - min > self.spec.threshold && moved > 0.0).then(|| {
                 if self.rising.max(self.falling) >= MOSTLY * moved {
                     Region::Creep
@@ -171,22 +181,18 @@ impl StickSlip {
     }
 }
 
-/// Where a rise begins, when it is, and where it counts.
+/// The middle of a signal, and how far from it the outer quarters begin.
 #[derive(Clone, Copy, Debug)]
 struct Levels {
-    low: f64,
+    quarter: f64,
     middle: f64,
-    high: f64,
-    moves: bool,
 }
 
 /// Rises through the middle, and how far the signal swings between two of them.
 #[derive(Clone, Debug, Default)]
 struct Cycles {
     armed: bool,
-    /// When the signal last came through the middle on its way up, if it is above.
-    crossing: Option<f64>,
-    rises: u64,
+    count: u64,
     first: f64,
     last: f64,
     /// Smallest and largest value since the last rise.
@@ -196,25 +202,21 @@ struct Cycles {
 }
 
 impl Cycles {
-    fn watch(&mut self, levels: Levels, time: f64, value: f64) {
-        self.swing = (self.swing.0.min(value), self.swing.1.max(value));
-        if value < levels.low {
+    /// The height of the signal above the middle. A rise counts once the signal has come from the lower quarter, so noise does
+    /// not count.
+    fn watch(&mut self, quarter: f64, time: f64, above: f64) {
+        self.swing = (self.swing.0.min(above), self.swing.1.max(above));
+        if above < -quarter {
             self.armed = true;
-        }
-        if value < levels.middle {
-            self.crossing = None;
-            return;
-        }
-        let crossing = *self.crossing.get_or_insert(time);
-        if self.armed && value >= levels.high && levels.moves {
-            self.rise(crossing);
-            self.swing = (value, value);
+        } else if self.armed && above >= 0.0 && quarter > 0.0 {
+            self.rise(time);
+            self.swing = (above, above);
         }
     }
 
     fn rise(&mut self, time: f64) {
         self.armed = false;
-        if self.rises == 0 {
+        if self.count == 0 {
             self.first = time;
         } else {
             let swing = self.swing.1 - self.swing.0;
@@ -223,12 +225,12 @@ impl Cycles {
                 _ => (self.last, swing, 1),
             });
         }
-        self.rises += 1;
+        self.count += 1;
         self.last = time;
     }
 
     fn period(&self) -> Option<f64> {
-        (self.rises > 1).then(|| (self.last - self.first) / (self.rises - 1) as f64)
+        (self.count > 1).then(|| (self.last - self.first) / (self.count - 1) as f64)
     }
 
     fn transient_end(&self) -> Option<f64> {
@@ -302,27 +304,37 @@ mod tests {
         assert!((all.period.unwrap() - few.period.unwrap()).abs() <= 1e-3 / 13.0);
     }
 
+    /// A slip that swings back beyond the middle, once in 2 s: a slow rise from 0 to 1, a fall to -0.2, back up to 0.6, down to 0.
     #[test]
-    fn a_rebound_is_no_cycle() {
-        // Falls at once from 1 to -1, rebounds to 0.2, falls back to -0.8, then rises to 1 by the end of the period of 2 s.
-        let wave = |time: f64| {
-            let phase = time % 2.0;
-            match phase {
-                p if p < 0.1 => 1.0 - 20.0 * p,
-                p if p < 0.2 => -1.0 + 12.0 * (p - 0.1),
-                p if p < 0.3 => 0.2 - 10.0 * (p - 0.2),
-                p => -0.8 + 1.8 * (p - 0.3) / 1.7,
-            }
+    fn a_signal_and_its_negative_have_one_period() {
+        let knots = [
+            (0.0, 0.0),
+            (1.7, 1.0),
+            (1.75, -0.2),
+            (1.8, 0.6),
+            (1.85, 0.3),
+            (1.95, 0.0),
+            (2.0, 0.0),
+        ];
+        let signal = |time: f64| {
+            let phase = time - 2.0 * libm::floor(time / 2.0);
+            let after = knots.iter().position(|knot| knot.0 > phase).unwrap();
+            let ((t0, x0), (t1, x1)) = (knots[after - 1], knots[after]);
+            x0 + (x1 - x0) * (phase - t0) / (t1 - t0)
         };
-        for sign in [1.0, -1.0] {
+        let [up, down] = [1.0, -1.0].map(|sign| {
             let mut analysis = StickSlip::new(spec());
             for i in 0..20_000 {
                 let time = f64::from(i) * 1e-3;
-                analysis.watch(time, 2.0 * sign * wave(time));
+                analysis.watch(time, sign * signal(time));
             }
-            let report = analysis.finish().unwrap();
-            assert!((report.period.unwrap() - 2.0).abs() < 1e-3, "{sign}: {report:?}");
-        }
+            analysis.finish().unwrap()
+        });
+        assert!((up.period.unwrap() - 2.0).abs() < 1e-3 / 8.0, "{up:?}");
+        assert_eq!(
+            (up.period, up.cycles, up.transient_end),
+            (down.period, down.cycles, down.transient_end)
+        );
     }
 
     #[test]

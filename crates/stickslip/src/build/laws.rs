@@ -2,6 +2,7 @@
 
 use super::{Builder, Choice};
 use crate::element::friction::{SteadyCurve, with_curve};
+use crate::integrate::Method;
 use crate::network::stage::LoadSource;
 use crate::profile::Profile;
 use crate::quantity::Dimension;
@@ -254,7 +255,7 @@ impl Builder<'_> {
                     format!("sqrt(m/stiffness) with {whose}"),
                 ),
             };
-            if step > 2.78 * beta && self.method.needs_small_steps() {
+            if step > 2.78 * beta && self.method.needs_small_steps_of_bristles() {
                 let message =
                     format!("beta = {beta} s is too small for the step: sliding diverges above step/beta = 2.78");
                 self.warn(
@@ -287,7 +288,7 @@ impl Builder<'_> {
         let frequency = (stiffness / mass).sqrt();
         let ratio = damping / (2.0 * (stiffness * mass).sqrt());
         let limit = if ratio < 1.0 { 2.3 - 1.2 * ratio } else { 1.1 / ratio };
-        if self.method.needs_small_steps() && frequency * self.step > limit {
+        if self.method.needs_small_steps_of_bristles() && frequency * self.step > limit {
             let message = format!(
                 "the step is too large for this stiffness and damping: {:.3} radians per step",
                 frequency * self.step
@@ -352,7 +353,7 @@ impl Builder<'_> {
             }
             "proxy" => {
                 let (stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, false);
-                if damping == 0.0 && self.method.chooses_steps() {
+                if damping == 0.0 && (self.method.chooses_steps() || self.method == Method::Newmark) {
                     let name = self.method.row().name;
                     let message = format!("with the integrator \"{name}\" the law \"proxy\" needs damping");
                     self.error(&format!("{path}.damping"), message).help = Some(
@@ -553,7 +554,7 @@ impl Builder<'_> {
         }
         let speed = self.fastest();
         let limit = with_curve!(curve, |c| Curve::<f64>::dry(c, speed, 1.0));
-        if !self.method.needs_small_steps() || speed == 0.0 || limit == 0.0 {
+        if !self.method.needs_small_steps_of_bristles() || speed == 0.0 || limit == 0.0 {
             return (stiffness, damping);
         }
         let most = limit / (self.step * speed);

@@ -2,14 +2,17 @@
 
 mod automatic;
 mod bodies;
+mod chain;
 mod elements;
 mod inclusion;
 mod islands;
 mod laws;
 mod normal;
+mod spheres;
 
 use crate::body::RigidBody;
 use crate::body::own::PlacedOwn;
+use crate::chain::{Chain, ChainState};
 use crate::element::own::OwnFriction;
 use crate::integrate::march::StepControl;
 use crate::integrate::{METHODS, Method, newmark};
@@ -20,6 +23,7 @@ use crate::network::signals::Signals;
 use crate::network::{AppliedForce, Drive, Layout, Network, PlacedBody, PlacedLinkage};
 use crate::profile::{Profile, TimeGrid};
 use crate::scenario::{BodySpec, Diagnostic, Port, Scenario, ScenarioError};
+use crate::spheres::{Spheres, SpheresState};
 use nalgebra::Vector3;
 use std::collections::BTreeMap;
 
@@ -82,6 +86,14 @@ pub struct Built {
     pub inverse_mass_felt: Vec<f64>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
+    /// The chain that the drive of the network pulls.
+    pub chain: Option<Chain>,
+    /// How it begins, until a simulation takes it.
+    pub(crate) chain_start: Option<ChainState>,
+    /// Many spheres on a plane.
+    pub spheres: Option<Spheres>,
+    /// How they begin, until a simulation takes them.
+    pub(crate) spheres_start: Option<SpheresState>,
 }
 
 /// Everything collected while building.
@@ -139,7 +151,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
     let (half, _) = TimeGrid::new(simulation.duration, simulation.step / 2.0)
         .map_err(|error| fail(scenario.diagnostic("simulation.step", error.to_string())))?;
-    if scenario.bodies.is_empty() && scenario.inclusion.is_none() {
+    if scenario.bodies.is_empty() && scenario.inclusion.is_none() && scenario.spheres.is_none() {
         let help = "add one, for example:\n[bodies.block]\nkind = \"mass\"\nmass = \"1 kg\"";
         return Err(fail(
             scenario.diagnostic("bodies", "the scenario has no body").help(help),
@@ -188,10 +200,26 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
             builder.add_elements();
         }
     }
+    let spheres = match &scenario.spheres {
+        Some(spec) if builder.errors.is_empty() => builder.add_spheres(spec),
+        _ => None,
+    };
+    let chain = match &scenario.chain {
+        Some(spec) if builder.errors.is_empty() => builder.add_chain(spec),
+        _ => None,
+    };
     if !builder.errors.is_empty() {
         return Err(scenario.error(builder.errors));
     }
-    Ok(builder.finish(grid.steps(), grid.end()))
+    let (chain, chain_start) = chain.unzip();
+    let (spheres, spheres_start) = spheres.unzip();
+    Ok(Built {
+        chain,
+        chain_start,
+        spheres,
+        spheres_start,
+        ..builder.finish(grid.steps(), grid.end())
+    })
 }
 
 impl<'a> Builder<'a> {
@@ -467,6 +495,10 @@ impl<'a> Builder<'a> {
             implicit_springs: self.implicit_springs,
             inverse_mass_felt: self.inverse_mass_felt,
             warnings: self.warnings,
+            chain: None,
+            chain_start: None,
+            spheres: None,
+            spheres_start: None,
         }
     }
 }

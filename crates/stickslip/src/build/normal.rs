@@ -150,6 +150,7 @@ impl Builder<'_> {
 
     fn kelvin_voigt(&mut self, path: &str, parameters: &[ParameterSpec], felt: Felt) -> NormalLaw {
         let (stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, false);
+        self.warn_of_gained_energy(path, stiffness, felt.mass.unwrap_or(1.0));
         NormalLaw::KelvinVoigt(KelvinVoigt { stiffness, damping })
     }
 
@@ -244,6 +245,7 @@ impl Builder<'_> {
             (None, None, _) => return None,
         };
         self.warn_of_unresolved_impact(path, unit_time, alpha, wanted.is_some());
+        self.warn_of_gained_energy(path, 1.0, unit_time * unit_time);
         if given(parameters, "restitution")
             && let Some(landing) = pressed.landing
         {
@@ -428,6 +430,20 @@ impl Builder<'_> {
             format!("use a step of {step:.2e} s or less, or integrator = \"adaptive\"")
         };
         self.warn(path, message, help);
+    }
+
+    /// Warns of a contact that the rules of Newmark do not resolve: they keep the energy of a spring at any step, but not where the
+    /// spring begins and ends within a step.
+    fn warn_of_gained_energy(&mut self, path: &str, stiffness: f64, mass: f64) {
+        let rate = (stiffness / mass).sqrt();
+        if self.method.moves_masses_only() && self.step * rate > 0.5 * (1.0 + 1e-9) {
+            let message = format!(
+                "the step is too large for this contact: {:.2} radians of its vibration per step, and an impact may gain energy",
+                self.step * rate
+            );
+            let help = format!("use a step below {:.2e} s, or a softer contact", 0.5 / rate);
+            self.warn(path, message, help);
+        }
     }
 
     /// Warns of a contact whose impacts the step does not resolve.

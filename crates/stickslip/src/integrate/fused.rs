@@ -1,9 +1,12 @@
 //! Explicit steps of the smallest networks: one or two masses, or the arm of two hinges, with springs, profiles and dry
 //! friction by bristles. All stages are one piece of code over arrays of fixed size, so that the state stays in registers
-//! from step to step. The arithmetic is that of the general step, in the same order, and gives the same bytes (tested).
+//! from step to step. The arithmetic is that of the general step, in the same order, and gives the same bytes (tested). It is
+//! written once, for one run or for several masses side by side (lanes).
 //!
 //! Terms that are 0 by their parameters are left out: a load begins with +0.0, so adding a zero of either sign to it never
 //! changes it.
+
+pub(super) mod lanes;
 
 use super::runge_kutta::Tableau;
 use super::{NotFinite, finite};
@@ -16,23 +19,28 @@ use crate::network::signals::SignalValues;
 use crate::network::stage::LoadSource;
 use crate::network::{Network, NetworkState, Scratch};
 use std::any::Any;
-use stickslip_core::friction::curve::Curve;
+use stickslip_core::friction::curve::{Curve, Stribeck};
+use stickslip_core::friction::dahl::Dahl;
+use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::proxy::Proxy;
+use stickslip_core::friction::{Bristle, Slip};
+use stickslip_core::scalar::Real;
 
 /// Most springs of a network that is taken here. It may have one driver.
 const MOST_SPRINGS: usize = 4;
 
 /// How the free coordinates of a network accelerate under their loads.
-trait Bodies<const N: usize> {
-    fn accelerate(&self, q: [f64; N], v: [f64; N], load: [f64; N]) -> [f64; N];
+trait Bodies<R, const N: usize> {
+    fn accelerate(&self, q: [R; N], v: [R; N], load: [R; N]) -> [R; N];
 }
 
 /// Masses and inertias: inverse mass and gravity of each.
-struct Masses<const N: usize>([(f64, f64); N]);
+#[derive(Clone, Copy)]
+struct Masses<R, const N: usize>([(R, R); N]);
 
-impl<const N: usize> Bodies<N> for Masses<N> {
+impl<R: Real, const N: usize> Bodies<R, N> for Masses<R, N> {
     #[inline(always)]
-    fn accelerate(&self, _: [f64; N], _: [f64; N], load: [f64; N]) -> [f64; N] {
+    fn accelerate(&self, _: [R; N], _: [R; N], load: [R; N]) -> [R; N] {
         std::array::from_fn(|i| {
             let (inverse_mass, gravity) = self.0[i];
             load[i] * inverse_mass + gravity
@@ -40,37 +48,93 @@ impl<const N: usize> Bodies<N> for Masses<N> {
     }
 }
 
-impl Bodies<2> for TwoHinges {
+impl Bodies<f64, 2> for TwoHinges {
     #[inline(always)]
     fn accelerate(&self, q: [f64; 2], v: [f64; 2], load: [f64; 2]) -> [f64; 2] {
         TwoHinges::accelerate(self, q, v, load)
     }
 }
 
+impl<const N: usize> Masses<f64, N> {
+    fn of(network: &Network) -> Self {
+        Masses(std::array::from_fn(|i| (network.inverse_mass[i], network.gravity[i])))
+    }
+}
+
 /// A free coordinate (below `N`), the driver (`N`) or the ground (`N` + 1).
 type Seat = usize;
 
-#[derive(Clone, Copy, Default)]
-struct Tie {
+#[derive(Clone, Copy)]
+struct Tie<R> {
     /// What it connects; the first is a free coordinate.
     ends: [Seat; 2],
-    stiffness: f64,
-    damping: f64,
-    length: f64,
+    stiffness: R,
+    damping: R,
+    length: R,
+    damped: bool,
+}
+
+/// A law of friction with one bristle.
+trait Law<R: Real>: Copy {
+    /// Resisting force and rate of the bristle under a load; `tau` is the stage step.
+    fn resist(&self, load: R, velocity: R, bristle: R, tau: R) -> (R, R);
+}
+
+/// Dry friction by `proxy`, which uses the stage step, or `relaxed`, which does not. Its load is the friction force.
+#[derive(Clone, Copy)]
+struct Dry<R> {
+    law: Proxy<R, true>,
+    staged: bool,
+}
+
+impl<R: Real> Law<R> for Dry<R> {
+    #[inline(always)]
+    fn resist(&self, load: R, velocity: R, bristle: R, tau: R) -> (R, R) {
+        let tau = if self.staged { tau } else { R::zero() };
+        let ([force], [rate]) = self.law.held(load, [velocity], [bristle], tau);
+        (force, rate)
+    }
+}
+
+/// `lugre`, or `dahl`, which is the same without damping.
+#[derive(Clone, Copy)]
+struct Worn<R> {
+    law: Lugre<R>,
+    curve: Stribeck<R>,
+}
+
+impl<R: Real> Law<R> for Worn<R> {
+    #[inline(always)]
+    fn resist(&self, load: R, velocity: R, bristle: R, tau: R) -> (R, R) {
+        let slip = Slip {
+            velocity: [velocity],
+            load,
+        };
+        let mut rate = [R::zero()];
+        let [force] = self.law.respond(&self.curve, &slip, &[bristle], tau, &mut rate);
+        (-force, rate[0])
+    }
 }
 
 #[derive(Clone, Copy)]
-struct Rub {
+struct Rub<L> {
     /// Whether the coordinate rubs on the driver, or else on the ground.
     on_driver: bool,
-    law: Proxy<f64, true>,
-    /// Whether the law uses the stage step (`proxy`) or not (`relaxed`).
-    staged: bool,
-    kinetic: f64,
+    law: L,
+    /// What the load is multiplied with: the friction force where the law wants that, else 1.
+    factor: f64,
     load: usize,
     /// Where its bristle is in the flat state.
     state: usize,
 }
+
+const NO_TIE: Tie<f64> = Tie {
+    ends: [0; 2],
+    stiffness: 0.0,
+    damping: 0.0,
+    length: 0.0,
+    damped: false,
+};
 
 #[derive(Clone, Copy)]
 struct Driver {
@@ -81,14 +145,15 @@ struct Driver {
 }
 
 /// A network as a few numbers: `N` free coordinates, and at most as many frictions.
-struct Plan<const N: usize> {
+#[derive(Clone, Copy)]
+struct Plan<R, L, const N: usize> {
     /// Number of the first free coordinate among all.
     first_axis: usize,
     driver: Option<Driver>,
-    ties: [Tie; MOST_SPRINGS],
+    ties: [Tie<R>; MOST_SPRINGS],
     tie_count: usize,
     /// The friction of each coordinate.
-    rubs: [Option<Rub>; N],
+    rubs: [Option<Rub<L>>; N],
     /// Signals of applied forces and of actuators.
     applied: [Option<usize>; N],
     actuated: [Option<usize>; N],
@@ -98,15 +163,15 @@ struct Plan<const N: usize> {
 
 /// Free coordinates and bristles; and their rates.
 #[derive(Clone, Copy)]
-struct Motion<const N: usize> {
-    q: [f64; N],
-    v: [f64; N],
-    bristle: [f64; N],
+struct Motion<R, const N: usize> {
+    q: [R; N],
+    v: [R; N],
+    bristle: [R; N],
 }
 
-impl<const N: usize> Default for Motion<N> {
+impl<R: Real, const N: usize> Default for Motion<R, N> {
     fn default() -> Self {
-        let zero = [0.0; N];
+        let zero = [R::zero(); N];
         Motion {
             q: zero,
             v: zero,
@@ -117,34 +182,205 @@ impl<const N: usize> Default for Motion<N> {
 
 /// What a step has found so far: the rate in the stage before, the weighted sum of rates, the driver in the stage before,
 /// and the weighted sum of its velocities.
-struct Stage<const N: usize> {
-    rate: Motion<N>,
-    sum: Motion<N>,
-    driver: Driven,
-    travel: f64,
+struct Stage<R, const N: usize> {
+    rate: Motion<R, N>,
+    sum: Motion<R, N>,
+    driver: Driven<R>,
+    travel: R,
 }
 
 /// What profiles say at one grid index.
 #[derive(Clone, Copy)]
-struct Given<const N: usize> {
-    applied: [f64; N],
-    actuated: [f64; N],
-    limit: [f64; N],
-    driver: f64,
-    slope: f64,
+struct Given<R, const N: usize> {
+    applied: [R; N],
+    actuated: [R; N],
+    load: [R; N],
+    driver: R,
+    slope: R,
 }
 
 /// The driver in a stage.
-#[derive(Clone, Copy, Default)]
-struct Driven {
-    q: f64,
-    v: f64,
+#[derive(Clone, Copy)]
+struct Driven<R> {
+    q: R,
+    v: R,
 }
 
-impl<const N: usize> Plan<N> {
+/// A law that a group of frictions may have here.
+trait Group: Sized {
+    /// Takes up frictions, if the group is one of this law.
+    fn take_up<const N: usize>(plan: &mut Plan<f64, Self, N>, network: &Network, group: &dyn Any) -> Option<()>;
+}
+
+impl Group for Dry<f64> {
+    fn take_up<const N: usize>(plan: &mut Plan<f64, Self, N>, network: &Network, group: &dyn Any) -> Option<()> {
+        if let Some(group) = group.downcast_ref::<Frictions<Proxy<f64, true>, 1>>() {
+            plan.rub(network, group, |law, curve| dry(law, true, curve))
+        } else {
+            let group = group.downcast_ref::<Frictions<Proxy<f64, false>, 1>>()?;
+            plan.rub(network, group, |law, curve| dry(law, false, curve))
+        }
+    }
+}
+
+fn dry<const STAGED: bool>(
+    Proxy { stiffness, damping }: Proxy<f64, STAGED>,
+    staged: bool,
+    curve: &Stribeck<f64>,
+) -> Option<(Dry<f64>, f64)> {
+    let law = Proxy { stiffness, damping };
+    Curve::<f64>::constant(curve).then_some((Dry { law, staged }, curve.kinetic))
+}
+
+impl Group for Worn<f64> {
+    fn take_up<const N: usize>(plan: &mut Plan<f64, Self, N>, network: &Network, group: &dyn Any) -> Option<()> {
+        if let Some(group) = group.downcast_ref::<Frictions<Lugre<f64>, 1>>() {
+            plan.rub(network, group, |law, &curve| Some((Worn { law, curve }, 1.0)))
+        } else {
+            let group = group.downcast_ref::<Frictions<Dahl<f64>, 1>>()?;
+            plan.rub(network, group, |law, &curve| {
+                Some((
+                    Worn {
+                        law: law.as_lugre(),
+                        curve,
+                    },
+                    1.0,
+                ))
+            })
+        }
+    }
+}
+
+impl<R, L, const N: usize> Plan<R, L, N> {
     const DRIVER: Seat = N;
     const GROUND: Seat = N + 1;
+}
 
+impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
+    /// Rate of the motion with the stage step `tau`.
+    #[inline(always)]
+    fn rate(
+        &self,
+        bodies: &impl Bodies<R, N>,
+        at: &Motion<R, N>,
+        given: &Given<R, N>,
+        driver: Driven<R>,
+        tau: R,
+    ) -> Motion<R, N> {
+        let mut load = [R::zero(); N];
+        for (load, (value, signal)) in load.iter_mut().zip(given.applied.iter().zip(&self.applied)) {
+            if signal.is_some() {
+                *load += *value;
+            }
+        }
+        for tie in self.ties.iter().take(self.tie_count) {
+            let [q1, q2] = tie.ends.map(|end| pick(&at.q, driver.q, end));
+            let mut force = -tie.stiffness * (q1 - q2 - tie.length);
+            if tie.damped {
+                let [v1, v2] = tie.ends.map(|end| pick(&at.v, driver.v, end));
+                force -= tie.damping * (v1 - v2);
+            }
+            put(&mut load, tie.ends, force);
+        }
+        for (load, (value, signal)) in load.iter_mut().zip(given.actuated.iter().zip(&self.actuated)) {
+            if signal.is_some() {
+                *load += *value;
+            }
+        }
+        let mut bristle = [R::zero(); N];
+        for i in 0..N {
+            if let Some(rub) = &self.rubs[i] {
+                let mut velocity = at.v[i];
+                if rub.on_driver {
+                    velocity -= driver.v;
+                }
+                let (force, rate) = rub.law.resist(given.load[i], velocity, at.bristle[i], tau);
+                bristle[i] = rate;
+                load[i] -= force;
+            }
+        }
+        Motion {
+            q: at.v,
+            v: bodies.accelerate(at.q, at.v, load),
+            bristle,
+        }
+    }
+
+    /// One step: the motion and the position of the driver at its end.
+    #[inline(always)]
+    fn step<const S: usize>(
+        &self,
+        tableau: &Tableau<S>,
+        bodies: &impl Bodies<R, N>,
+        at: (&Motion<R, N>, R),
+        given: [&Given<R, N>; 3],
+        step: f64,
+    ) -> (Motion<R, N>, R) {
+        let still = Driven {
+            q: R::zero(),
+            v: R::zero(),
+        };
+        let mut stage = Stage {
+            rate: Motion::default(),
+            sum: Motion::default(),
+            driver: still,
+            travel: R::zero(),
+        };
+        self.stage::<S, 0>(tableau, bodies, &mut stage, at, given, step);
+        // Written out: a loop over stages would keep the state in memory.
+        if S == 4 {
+            self.stage::<S, 1>(tableau, bodies, &mut stage, at, given, step);
+            self.stage::<S, 2>(tableau, bodies, &mut stage, at, given, step);
+            self.stage::<S, 3>(tableau, bodies, &mut stage, at, given, step);
+        }
+        let Stage {
+            rate,
+            sum,
+            driver,
+            travel,
+        } = stage;
+        let (weight, step) = (R::lit(tableau.weights[S - 1]), R::lit(step));
+        let after = at.0.along(step, &sum.along(weight, &rate));
+        (after, at.1 + step * (travel + weight * driver.v))
+    }
+
+    /// Stage `STAGE` of a step (seed 004, eqs 13 and 22).
+    #[inline(always)]
+    fn stage<const S: usize, const STAGE: usize>(
+        &self,
+        tableau: &Tableau<S>,
+        bodies: &impl Bodies<R, N>,
+        Stage {
+            rate,
+            sum,
+            driver,
+            travel,
+        }: &mut Stage<R, N>,
+        (at, travelled): (&Motion<R, N>, R),
+        given: [&Given<R, N>; 3],
+        step: f64,
+    ) {
+        let given = given[tableau.nodes[STAGE] as usize];
+        let h = R::lit(step * 0.5 * tableau.nodes[STAGE] as f64);
+        let weight = R::lit(if STAGE == 0 { 0.0 } else { tableau.weights[STAGE - 1] });
+        let mut trial = *at;
+        if STAGE > 0 {
+            trial = at.along(h, rate);
+            *sum = sum.along(weight, rate);
+        }
+        if self.driver.is_some_and(|driver| driver.position) {
+            (driver.q, driver.v) = (given.driver, given.slope);
+        } else {
+            // Its velocity is prescribed, its position integrated with the velocity of the stage before.
+            driver.q = travelled + h * driver.v;
+            *travel += weight * driver.v;
+            driver.v = given.driver;
+        }
+        *rate = self.rate(bodies, &trial, given, *driver, R::lit(step * tableau.steps[STAGE]));
+    }
+}
+
+impl<L: Group + Law<f64>, const N: usize> Plan<f64, L, N> {
     /// The plan of a network whose free coordinates begin with number `first_axis`.
     fn of(network: &Network, first_axis: usize) -> Option<Self> {
         let driver = match network.drives[..] {
@@ -159,7 +395,7 @@ impl<const N: usize> Plan<N> {
         let mut plan = Plan {
             first_axis,
             driver,
-            ties: [Tie::default(); MOST_SPRINGS],
+            ties: [NO_TIE; MOST_SPRINGS],
             tie_count: 0,
             rubs: [None; N],
             applied: [None; N],
@@ -191,6 +427,7 @@ impl<const N: usize> Plan<N> {
                         stiffness: spring.stiffness,
                         damping: spring.damping,
                         length,
+                        damped: spring.damping != 0.0,
                     };
                     plan.tie_count += 1;
                     plan.driver_velocity |= spring.damping != 0.0;
@@ -204,11 +441,7 @@ impl<const N: usize> Plan<N> {
                 }
             } else {
                 place = 3;
-                if let Some(frictions) = group.downcast_ref::<Frictions<Proxy<f64, true>, 1>>() {
-                    plan.rub(network, frictions)?;
-                } else {
-                    plan.rub(network, group.downcast_ref::<Frictions<Proxy<f64, false>, 1>>()?)?;
-                }
+                L::take_up(&mut plan, network, group)?;
             }
             if place < last {
                 return None;
@@ -236,22 +469,27 @@ impl<const N: usize> Plan<N> {
         (pair.ratio == [1.0, 1.0] && ends[0] != ends[1] && ends.iter().any(|&end| end < N)).then_some(ends)
     }
 
-    /// Takes up frictions between a free coordinate and what does not depend on the motion.
-    fn rub<const STAGED: bool>(&mut self, network: &Network, group: &Frictions<Proxy<f64, STAGED>, 1>) -> Option<()> {
+    /// Takes up frictions between a free coordinate and what does not depend on the motion. `law` gives a law and what its
+    /// load is multiplied with.
+    fn rub<B: Copy>(
+        &mut self,
+        network: &Network,
+        group: &Frictions<B, 1>,
+        law: impl Fn(B, &Stribeck<f64>) -> Option<(L, f64)>,
+    ) -> Option<()> {
         for friction in &group.0 {
             let (SteadyCurve::Stribeck(curve), LoadSource::Signal(load)) = (&friction.curve, friction.load) else {
                 return None;
             };
             let [axis, other] = self.ends(network, &friction.pair)?;
-            if !Curve::<f64>::constant(curve) || other < N {
+            if other < N {
                 return None;
             }
-            let Proxy { stiffness, damping } = friction.law;
+            let (law, factor) = law(friction.law, curve)?;
             let rub = Rub {
                 on_driver: other == Self::DRIVER,
-                law: Proxy { stiffness, damping },
-                staged: STAGED,
-                kinetic: curve.kinetic,
+                law,
+                factor,
                 load,
                 state: friction.state,
             };
@@ -263,7 +501,7 @@ impl<const N: usize> Plan<N> {
 
     /// Brings the signals to a grid index.
     #[inline(always)]
-    fn given(&self, network: &Network, signals: &mut SignalValues, index: u64) -> Given<N> {
+    fn given(&self, network: &Network, signals: &mut SignalValues, index: u64) -> Given<f64, N> {
         network.signals.sample(index, signals);
         let mut given = {
             let values = signals.get();
@@ -271,9 +509,9 @@ impl<const N: usize> Plan<N> {
             Given {
                 applied: self.applied.map(value),
                 actuated: self.actuated.map(value),
-                limit: self
+                load: self
                     .rubs
-                    .map(|rub| rub.map_or(0.0, |rub| rub.kinetic * values[rub.load].max(0.0))),
+                    .map(|rub| rub.map_or(0.0, |rub| rub.factor * values[rub.load].max(0.0))),
                 driver: value(self.driver.map(|driver| driver.signal)),
                 slope: 0.0,
             }
@@ -287,55 +525,12 @@ impl<const N: usize> Plan<N> {
         given
     }
 
-    /// Rate of the motion with the stage step `tau`.
-    #[inline(always)]
-    fn rate(&self, bodies: &impl Bodies<N>, at: &Motion<N>, given: &Given<N>, driver: Driven, tau: f64) -> Motion<N> {
-        let mut load = [0.0; N];
-        for (load, (value, signal)) in load.iter_mut().zip(given.applied.iter().zip(&self.applied)) {
-            if signal.is_some() {
-                *load += value;
-            }
-        }
-        for tie in self.ties.iter().take(self.tie_count) {
-            let [q1, q2] = tie.ends.map(|end| pick(&at.q, driver.q, end));
-            let mut force = -tie.stiffness * (q1 - q2 - tie.length);
-            if tie.damping != 0.0 {
-                let [v1, v2] = tie.ends.map(|end| pick(&at.v, driver.v, end));
-                force -= tie.damping * (v1 - v2);
-            }
-            put(&mut load, tie.ends, force);
-        }
-        for (load, (value, signal)) in load.iter_mut().zip(given.actuated.iter().zip(&self.actuated)) {
-            if signal.is_some() {
-                *load += value;
-            }
-        }
-        let mut bristle = [0.0; N];
-        for i in 0..N {
-            if let Some(rub) = &self.rubs[i] {
-                let mut velocity = at.v[i];
-                if rub.on_driver {
-                    velocity -= driver.v;
-                }
-                let tau = if rub.staged { tau } else { 0.0 };
-                let ([force], [rate]) = rub.law.held(given.limit[i], [velocity], [at.bristle[i]], tau);
-                bristle[i] = rate;
-                load[i] -= force;
-            }
-        }
-        Motion {
-            q: at.v,
-            v: bodies.accelerate(at.q, at.v, load),
-            bristle,
-        }
-    }
-
     /// Many steps of a network that this is the plan of.
     fn run<const S: usize>(
         &self,
         tableau: &Tableau<S>,
         network: &Network,
-        bodies: &impl Bodies<N>,
+        bodies: &impl Bodies<f64, N>,
         NetworkState { values, step: done, .. }: &mut NetworkState,
         Scratch { trial, signals, .. }: &mut Scratch,
         steps: u64,
@@ -352,56 +547,7 @@ impl<const N: usize> Plan<N> {
                 now
             };
             let next = self.given(network, signals, index + 2);
-            let mut stage = Stage {
-                rate: Motion::default(),
-                sum: Motion::default(),
-                driver: Driven::default(),
-                travel: 0.0,
-            };
-            self.stage::<S, 0>(
-                tableau,
-                bodies,
-                &mut stage,
-                (&at, travelled),
-                [&now, &middle, &next],
-                step,
-            );
-            // Written out: a loop over stages would keep the state in memory.
-            if S == 4 {
-                self.stage::<S, 1>(
-                    tableau,
-                    bodies,
-                    &mut stage,
-                    (&at, travelled),
-                    [&now, &middle, &next],
-                    step,
-                );
-                self.stage::<S, 2>(
-                    tableau,
-                    bodies,
-                    &mut stage,
-                    (&at, travelled),
-                    [&now, &middle, &next],
-                    step,
-                );
-                self.stage::<S, 3>(
-                    tableau,
-                    bodies,
-                    &mut stage,
-                    (&at, travelled),
-                    [&now, &middle, &next],
-                    step,
-                );
-            }
-            let Stage {
-                rate,
-                sum,
-                driver,
-                travel,
-            } = stage;
-            let weight = tableau.weights[S - 1];
-            let after = at.along(step, &sum.along(weight, &rate));
-            let ahead = travelled + step * (travel + weight * driver.v);
+            let (after, ahead) = self.step(tableau, bodies, (&at, travelled), [&now, &middle, &next], step);
             let check = after.check() + ahead * 0.0;
             if check != 0.0 {
                 outcome = self.refuse(network, after, ahead, values, trial);
@@ -410,56 +556,27 @@ impl<const N: usize> Plan<N> {
             (at, travelled, now) = (after, ahead, next);
             *done += 1;
         }
+        let done = *done;
         self.scatter(network, at, travelled, values);
-        if let Some(driver) = self.driver {
-            let (q, v) = (driver.number, network.layout.positions + driver.number);
-            if driver.position {
-                values[q] = now.driver;
-                values[v] = network.signals.slope(driver.signal, 2 * *done, signals);
-            } else {
-                values[v] = now.driver;
-            }
-        }
+        self.place_driver(network, values, done, now.driver, signals);
         outcome
     }
 
-    /// Stage `R` of a step (seed 004, eqs 13 and 22).
-    #[inline(always)]
-    fn stage<const S: usize, const R: usize>(
-        &self,
-        tableau: &Tableau<S>,
-        bodies: &impl Bodies<N>,
-        Stage {
-            rate,
-            sum,
-            driver,
-            travel,
-        }: &mut Stage<N>,
-        (at, travelled): (&Motion<N>, f64),
-        given: [&Given<N>; 3],
-        step: f64,
-    ) {
-        let given = given[tableau.nodes[R] as usize];
-        let h = step * 0.5 * tableau.nodes[R] as f64;
-        let weight = if R == 0 { 0.0 } else { tableau.weights[R - 1] };
-        let mut trial = *at;
-        if R > 0 {
-            trial = at.along(h, rate);
-            *sum = sum.along(weight, rate);
+    /// Sets the driver to its profile after so many steps.
+    fn place_driver(&self, network: &Network, values: &mut [f64], done: u64, profile: f64, signals: &mut SignalValues) {
+        if let Some(driver) = self.driver {
+            let (q, v) = (driver.number, network.layout.positions + driver.number);
+            if driver.position {
+                values[q] = profile;
+                values[v] = network.signals.slope(driver.signal, 2 * done, signals);
+            } else {
+                values[v] = profile;
+            }
         }
-        if self.driver.is_some_and(|driver| driver.position) {
-            (driver.q, driver.v) = (given.driver, given.slope);
-        } else {
-            // Its velocity is prescribed, its position integrated with the velocity of the stage before.
-            driver.q = travelled + h * driver.v;
-            *travel += weight * driver.v;
-            driver.v = given.driver;
-        }
-        *rate = self.rate(bodies, &trial, given, *driver, step * tableau.steps[R]);
     }
 
     /// The motion in a flat state, and the position of the driver.
-    fn gather(&self, network: &Network, values: &[f64]) -> (Motion<N>, f64) {
+    fn gather(&self, network: &Network, values: &[f64]) -> (Motion<f64, N>, f64) {
         let q = self.first_axis;
         let v = network.layout.positions + q;
         let motion = Motion {
@@ -472,7 +589,7 @@ impl<const N: usize> Plan<N> {
 
     /// Not inlined and by value, so that the motion need not be in memory before.
     #[inline(never)]
-    fn scatter(&self, network: &Network, motion: Motion<N>, travelled: f64, values: &mut [f64]) {
+    fn scatter(&self, network: &Network, motion: Motion<f64, N>, travelled: f64, values: &mut [f64]) {
         let q = self.first_axis;
         let v = network.layout.positions + q;
         values[q..q + N].copy_from_slice(&motion.q);
@@ -493,7 +610,7 @@ impl<const N: usize> Plan<N> {
     fn refuse(
         &self,
         network: &Network,
-        after: Motion<N>,
+        after: Motion<f64, N>,
         travelled: f64,
         values: &[f64],
         trial: &mut [f64],
@@ -504,17 +621,19 @@ impl<const N: usize> Plan<N> {
     }
 }
 
-impl<const N: usize> Motion<N> {
+impl<R: Real, const N: usize> Motion<R, N> {
     /// The motion `h` further on at a rate.
     #[inline(always)]
-    fn along(&self, h: f64, rate: &Motion<N>) -> Motion<N> {
+    fn along(&self, h: R, rate: &Motion<R, N>) -> Motion<R, N> {
         Motion {
             q: std::array::from_fn(|i| self.q[i] + h * rate.q[i]),
             v: std::array::from_fn(|i| self.v[i] + h * rate.v[i]),
             bristle: std::array::from_fn(|i| self.bristle[i] + h * rate.bristle[i]),
         }
     }
+}
 
+impl<const N: usize> Motion<f64, N> {
     /// 0 if every number is finite, otherwise not a number.
     #[inline(always)]
     fn check(&self) -> f64 {
@@ -540,7 +659,7 @@ pub(super) fn run<const S: usize>(
         (2, []) => masses::<2, S>(tableau, network, state, scratch, steps),
         (0, [arm]) if !arm.placed => {
             let bodies = arm.body.two_hinges()?;
-            let plan = Plan::<2>::of(network, layout.drivers)?;
+            let plan = Plan::<f64, Dry<f64>, 2>::of(network, layout.drivers)?;
             Some(plan.run(tableau, network, bodies, state, scratch, steps))
         }
         _ => None,
@@ -554,8 +673,8 @@ fn masses<const N: usize, const S: usize>(
     scratch: &mut Scratch,
     steps: u64,
 ) -> Option<Result<(), NotFinite>> {
-    let bodies = Masses::<N>(std::array::from_fn(|i| (network.inverse_mass[i], network.gravity[i])));
-    let plan = Plan::<N>::of(network, 0)?;
+    let plan = Plan::<f64, Dry<f64>, N>::of(network, 0)?;
+    let bodies = Masses::of(network);
     Some(plan.run(tableau, network, &bodies, state, scratch, steps))
 }
 
@@ -566,18 +685,18 @@ fn take<T>(slot: &mut Option<T>, item: T) -> Option<()> {
 
 /// The number at a seat. Comparing is quicker than indexing, which would need the numbers in memory.
 #[inline(always)]
-fn pick<const N: usize>(own: &[f64; N], driver: f64, seat: Seat) -> f64 {
+fn pick<R: Real, const N: usize>(own: &[R; N], driver: R, seat: Seat) -> R {
     for (i, value) in own.iter().enumerate() {
         if seat == i {
             return *value;
         }
     }
-    if seat == N { driver } else { 0.0 }
+    if seat == N { driver } else { R::zero() }
 }
 
 /// Adds a force on the first of two seats and its reaction on the second.
 #[inline(always)]
-fn put<const N: usize>(load: &mut [f64; N], [first, second]: [Seat; 2], force: f64) {
+fn put<R: Real, const N: usize>(load: &mut [R; N], [first, second]: [Seat; 2], force: R) {
     for (i, load) in load.iter_mut().enumerate() {
         if first == i {
             *load += force;

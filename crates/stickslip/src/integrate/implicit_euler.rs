@@ -4,7 +4,7 @@
 //! h = forces(x_{k−1}, v_{k−1}; profiles at t_k),  v_k = v_{k−1} + T·(h + f)/M with f by its law at v_k,  x_k = x_{k−1} + T·v_k
 
 use super::lone::Lone;
-use super::{NotFinite, Work, finite};
+use super::{NotFinite, Work, balls, finite};
 use crate::body::rigid_body::advance_rotation;
 use crate::network::few::WORTHWHILE;
 use crate::network::implicit::{ImplicitStage, solve_islands};
@@ -32,6 +32,9 @@ pub(crate) fn run<const OBSERVE: bool>(
             }
             steps -= done;
         }
+    }
+    if !OBSERVE && steps >= WORTHWHILE && balls::are_all(network) && balls::advance(network, state, scratch, steps) {
+        return Ok(());
     }
     (0..steps).try_for_each(|_| step::<OBSERVE>(network, state, scratch, work))
 }

@@ -1,8 +1,10 @@
 //! Integrators: each moves the whole network one step. One file per method, one row in [`METHODS`].
 
 mod adaptive;
+mod balls;
 mod fused;
 pub mod implicit_euler;
+pub(crate) mod lanes;
 mod lone;
 pub mod march;
 pub mod newmark;
@@ -81,7 +83,7 @@ pub const METHODS: &[MethodRow] = &[
         name: "trapezoidal",
         method: Method::Trapezoidal,
         order: 2,
-        summary: "implicit trapezoidal rule for masses, friction by the update of its law: keeps vibration, stable at any step",
+        summary: "implicit trapezoidal rule for masses, friction by the update of its law: keeps vibration; impacts need steps that resolve them",
     },
     MethodRow {
         name: "newmark",
@@ -120,6 +122,11 @@ impl Method {
     /// Whether the method is explicit with a given step, which must then resolve the stiffest element.
     pub fn needs_small_steps(self) -> bool {
         matches!(self, Method::Euler | Method::Rk4)
+    }
+
+    /// Whether the method is explicit in the states of bristles, whose relaxation the given step must then resolve.
+    pub fn needs_small_steps_of_bristles(self) -> bool {
+        self.needs_small_steps() || self == Method::Newmark
     }
 
     /// Moves the network some steps. `OBSERVE` also notes what elements did, and their work.

@@ -188,7 +188,9 @@ impl Equations<'_, '_> {
         let base = &mut tangent[..n];
         base.copy_from_slice(velocity);
         for j in 0..n {
-            let size = 1e-8 * velocity[j].abs().max(step * self.acceleration[j].abs()).max(1e-9);
+            // Large enough to move the position, too, by far more than its rounding.
+            let rounding = f64::EPSILON * self.before[j].abs() / step;
+            let size = (1e-8 * velocity[j].abs().max(step * self.acceleration[j].abs()).max(1e-9)).max(1e4 * rounding);
             base[j] = velocity[j] + size;
             let change = base[j] - velocity[j];
             self.residual(base, trial);
@@ -273,13 +275,14 @@ fn step<const OBSERVE: bool>(
         order,
     };
     let solved = if n == 1 && !rule.linear && !rule.plain {
-        solver.bracket(&mut equations, 0);
-        true
+        solver.bracket(&mut equations, 0)
     } else {
         solver.solve(&mut equations)
     };
     if !solved {
-        return Err(Halt::Unsolved { time });
+        // The published solver of a law says that it failed by a force that is no number.
+        let undefined = residual.iter().position(|value| !value.is_finite() && !rule.plain);
+        return Err(undefined.map_or(Halt::Unsolved { time }, |row| Halt::NotFinite { index: first + row }));
     }
 
     *reach = velocity.iter().fold(*reach, |most, v| most.max(v.abs()));
@@ -359,7 +362,9 @@ impl Newton<'_> {
                 self.velocity.copy_from_slice(self.trial);
             } else {
                 for _ in 0..sweeps {
-                    (0..n).for_each(|i| self.bracket(equations, i));
+                    for i in 0..n {
+                        self.bracket(equations, i);
+                    }
                 }
                 sweeps = (2 * sweeps).min(MOST_SWEEPS);
             }
@@ -381,35 +386,35 @@ impl Newton<'_> {
     }
 
     /// Solves equation `i` for its own velocity: the residual rises with it for good, as the mass does, so a bracket that is
-    /// widened holds a root.
-    fn bracket(&mut self, equations: &mut Equations<'_, '_>, i: usize) {
+    /// widened holds a root. Where the force jumps, the velocity of the jump is the solution. False if a number is not finite or
+    /// no bracket is found.
+    fn bracket(&mut self, equations: &mut Equations<'_, '_>, i: usize) -> bool {
         let n = self.velocity.len();
         let start = self.velocity[i];
         let first = self.at(equations, i, start);
         if first == 0.0 || !first.is_finite() {
-            return;
+            return first == 0.0;
         }
         // Away from the start, against the sign of the residual, until it changes.
-        let (mut near, mut far) = (start, start);
-        let mut width = first.abs();
-        for _ in 0..200 {
-            far = near - width.copysign(first);
+        let (mut near, mut width) = (start, first.abs());
+        let far = loop {
+            let far = near - width.copysign(first);
             let value = self.at(equations, i, far);
-            if value == 0.0 {
-                return;
+            if value == 0.0 || !value.is_finite() {
+                return value == 0.0;
             }
-            if (value > 0.0) != (first > 0.0) || !value.is_finite() {
-                break;
+            if (value > 0.0) != (first > 0.0) {
+                break far;
             }
             near = far;
             width *= 2.0;
-        }
+        };
         let (mut low, mut high) = if near < far { (near, far) } else { (far, near) };
         let mut v = start.clamp(low, high);
         for round in 0..200 {
             let value = self.at(equations, i, v);
             if value == 0.0 || !value.is_finite() {
-                return;
+                return value == 0.0;
             }
             if value > 0.0 {
                 high = v
@@ -422,11 +427,11 @@ impl Newton<'_> {
             let next = if usable { newton } else { 0.5 * (low + high) };
             let enough = equations.enough(self.velocity).max(2.0 * f64::EPSILON * v.abs());
             if (next - v).abs() <= enough || next == v {
-                self.at(equations, i, next);
-                return;
+                return self.at(equations, i, next).is_finite();
             }
             v = next;
         }
+        false
     }
 }
 

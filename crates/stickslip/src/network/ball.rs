@@ -6,7 +6,7 @@ use super::port::Attachment;
 use super::rigid::RigidKind;
 use super::{Network, Scratch};
 use nalgebra::Vector3;
-use stickslip_core::contact::rigid::resolve;
+use stickslip_core::contact::rigid::{Touch, resolve};
 
 impl Network {
     /// The rigid contact of an island that is nothing but a ball, or a point, on the ground or on a driven surface.
@@ -30,6 +30,77 @@ impl Network {
             IslandBody::Linkage { .. } | IslandBody::Own { .. } => false,
         };
         (round && geometry.points.len() == 1 && geometry.points[0] == Vector3::zeros()).then_some(*rigid)
+    }
+}
+
+/// A ball (or a point, whose radius and inverse inertia are 0) that touches a surface.
+pub(crate) struct RoundContact {
+    /// Normal of the surface and two tangents.
+    directions: [Vector3<f64>; 3],
+    /// From the centre to the touching point.
+    arm: Vector3<f64>,
+    /// arm × direction: what the spin adds to the velocity along each direction.
+    turns: [Vector3<f64>; 3],
+    /// Change of velocity and of spin by a unit of force and of torque.
+    mobility: [f64; 2],
+    /// Change of the normal and of the tangential velocity by a unit of force.
+    compliance: [f64; 2],
+}
+
+impl RoundContact {
+    #[inline]
+    pub(crate) fn new(
+        directions: [Vector3<f64>; 3],
+        radius: f64,
+        step: f64,
+        inverse_mass: f64,
+        inverse_inertia: f64,
+    ) -> Self {
+        let arm = -radius * directions[0];
+        RoundContact {
+            arm,
+            turns: directions.map(|direction| arm.cross(&direction)),
+            directions,
+            mobility: [step * inverse_mass, step * inverse_inertia],
+            compliance: [
+                step * inverse_mass,
+                step * (inverse_mass + inverse_inertia * radius * radius),
+            ],
+        }
+    }
+
+    /// The relative velocity without contact, and the contact, on a surface that moves with the given velocities along the
+    /// directions.
+    #[inline(always)]
+    pub(crate) fn touch(
+        &self,
+        velocity: &Vector3<f64>,
+        spin: &Vector3<f64>,
+        surface: [f64; 3],
+        target: f64,
+        [mu_static, mu_kinetic]: [f64; 2],
+        was_stuck: bool,
+    ) -> ([f64; 3], Touch<f64>) {
+        let along = |k: usize| self.directions[k].dot(velocity) + self.turns[k].dot(spin) - surface[k];
+        let free = [along(0), along(1), along(2)];
+        let [normal, tangential] = self.compliance;
+        let solve = |mu: f64| resolve(free[0], [free[1], free[2]], target, normal, tangential, mu);
+        // A contact that stuck has its static coefficient until it breaks away.
+        let mut touch = solve(if was_stuck { mu_static } else { mu_kinetic });
+        if was_stuck && !touch.stuck && mu_static != mu_kinetic {
+            touch = solve(mu_kinetic);
+        }
+        (free, touch)
+    }
+
+    /// What the contact changes of velocity and spin. The normal velocity is assigned, not computed.
+    #[inline(always)]
+    pub(crate) fn changes(&self, free: &[f64; 3], touch: &Touch<f64>) -> (Vector3<f64>, Vector3<f64>) {
+        let rubbing = self.directions[1] * touch.friction[0] + self.directions[2] * touch.friction[1];
+        (
+            (touch.normal_velocity - free[0]) * self.directions[0] + self.mobility[0] * rubbing,
+            self.mobility[1] * self.arm.cross(&rubbing),
+        )
     }
 }
 
@@ -87,36 +158,29 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         _ => return,
     };
     let (point, directions) = candidate.place();
-    let along = |direction: &Vector3<f64>, after: &[f64]| {
-        let of = |body: Attachment| body.speed(network, after, frames, linkages, &point, direction, &mut []);
-        of(geometry.first) - of(geometry.second)
-    };
-    let free = directions.map(|direction| along(&direction, after));
-    let arm = match geometry.first {
-        Attachment::Rigid(body) => point - frames[body].position,
-        _ => Vector3::zeros(),
-    };
-    let compliance = [
-        step * inverse_mass,
-        step * (inverse_mass + inverse_inertia * arm.norm_squared()),
-    ];
-    let (target, [mu_static, mu_kinetic], was_stuck) = candidate.law();
-    let solve = |mu: f64| resolve(free[0], [free[1], free[2]], target, compliance[0], compliance[1], mu);
-    // A contact that stuck has its static coefficient until it breaks away.
-    let mut touch = solve(if was_stuck { mu_static } else { mu_kinetic });
-    if was_stuck && !touch.stuck {
-        touch = solve(mu_kinetic);
+    let ball = RoundContact::new(directions, geometry.radius, step, inverse_mass, inverse_inertia);
+    let mut motion = [Vector3::zeros(); 2];
+    for i in 0..axes {
+        motion[0][i] = after[v + i];
     }
-    let rubbing = directions[1] * touch.friction[0] + directions[2] * touch.friction[1];
-    // The normal velocity is assigned, not computed; so is the tangential one of a point.
-    let mut change = (touch.normal_velocity - free[0]) * directions[0];
     if inverse_inertia > 0.0 {
-        change += step * inverse_mass * rubbing;
-        let turn = step * inverse_inertia * arm.cross(&rubbing);
+        motion[1] = Vector3::new(after[v + 3], after[v + 4], after[v + 5]);
+    }
+    let surface = directions.map(|direction| {
+        geometry
+            .second
+            .speed(network, after, frames, linkages, &point, &direction, &mut [])
+    });
+    let (target, mu, was_stuck) = candidate.law();
+    let (free, touch) = ball.touch(&motion[0], &motion[1], surface, target, mu, was_stuck);
+    let (mut change, turn) = ball.changes(&free, &touch);
+    if inverse_inertia > 0.0 {
         for i in 0..3 {
             after[v + 3 + i] += turn[i];
         }
     } else {
+        // The tangential velocity of a point is assigned, not computed.
+        change = (touch.normal_velocity - free[0]) * directions[0];
         change += (touch.slip[0] - free[1]) * directions[1] + (touch.slip[1] - free[2]) * directions[2];
     }
     if inverse_inertia == 0.0 && touch.stuck && target == 0.0 {

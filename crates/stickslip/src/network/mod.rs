@@ -1,7 +1,7 @@
 //! The network: bodies joined by elements. Three types share the work: [`Network`] is fixed once built,
 //! [`NetworkState`] is what changes from step to step, [`Scratch`] is room to compute in, sized once.
 
-mod ball;
+pub(crate) mod ball;
 mod bounded;
 pub mod coupled;
 pub(crate) mod dense;

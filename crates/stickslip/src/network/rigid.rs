@@ -179,7 +179,7 @@ impl Rigid {
     ///
     /// `size` is the scale of the positions the gap is a difference of: a gap within their rounding is closed, so that
     /// a body at rest is not moved about by rounding.
-    fn target(&self, gap: f64, size: f64, approach: f64, step: f64) -> f64 {
+    pub(crate) fn target(&self, gap: f64, size: f64, approach: f64, step: f64) -> f64 {
         let closing = if gap.abs() <= 8.0 * f64::EPSILON * size {
             0.0
         } else {
@@ -194,7 +194,7 @@ impl Rigid {
 }
 
 /// Two unit vectors that span the plane normal to a unit vector; the first lies in the x-y plane if the motion does.
-fn tangents(normal: &Vector3<f64>, planar: bool) -> (Vector3<f64>, Vector3<f64>) {
+pub(crate) fn tangents(normal: &Vector3<f64>, planar: bool) -> (Vector3<f64>, Vector3<f64>) {
     if planar {
         return (Vector3::new(-normal.y, normal.x, 0.0), Vector3::z());
     }

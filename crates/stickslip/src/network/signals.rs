@@ -260,6 +260,11 @@ impl SignalValues {
         (self.next - index).div_ceil(2)
     }
 
+    /// The first grid index after the present one at which a value may be another.
+    pub(crate) fn constant_until(&self) -> u64 {
+        self.next
+    }
+
     /// Puts a signal under the caller's control: it keeps this value until the next call.
     pub fn hold(&mut self, signal: usize, value: f64) {
         self.value[signal] = value;

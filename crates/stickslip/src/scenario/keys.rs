@@ -44,8 +44,6 @@ pub(crate) enum Form {
     NormalForce,
     /// A parameter of a law: number, list of numbers, word or flag.
     Parameter,
-    /// A known table that this version does not run.
-    Unavailable,
 }
 
 /// One key.
@@ -124,7 +122,8 @@ pub(crate) static ROOT: Keys = keys(
         key("inclusion", Table(&INCLUSION), "", "equations with the set-valued maps sgn and dio, in place of bodies and elements"),
         key("output", Table(&OUTPUT), "", "what is written"),
         key("analysis", Table(&ANALYSIS), "", "what is measured"),
-        key("chain", Unavailable, "", "many equal blocks"),
+        key("chain", Table(&CHAIN), "", "many blocks in a row, in place of bodies and elements"),
+        key("spheres", Table(&SPHERES), "", "many spheres on a plane, in place of bodies and elements"),
         key("map", Table(&MAP), "", "settings of a stability map"),
     ]],
     "A stickslip scenario. A plain number is in SI units; a string such as \"10 N/mm\" carries its unit.",
@@ -216,10 +215,10 @@ pub(crate) static DRIVER: Keys = keys(
 );
 
 #[rustfmt::skip]
-pub(crate) static RIGID_BODY: Keys = keys(
-    "rigid-body",
-    &[&[
-        KIND_OF_BODY,
+pub(crate) static RIGID_BODY: Keys = keys("rigid-body", &[&[KIND_OF_BODY], FREE_BODY], "A free rigid body in space.");
+
+#[rustfmt::skip]
+const FREE_BODY: &[Key] = &[
         key("mass", Number, "\"1 kg\"", "mass, kg").required(),
         key("shape", Table(&SHAPE), "{ sphere = \"0.1 m\" }", "sphere, box or point"),
         key("inertia", Vector(3, 6), "[0.1, 0.1, 0.1]", "xx, yy, zz (and xy, xz, yz) about the centre of mass, kg m^2; default from the shape"),
@@ -229,9 +228,7 @@ pub(crate) static RIGID_BODY: Keys = keys(
         key("angular_velocity", Vector(3, 3), "[0, 0, 0]", "initial angular velocity in world axes, rad/s"),
         key("force", VectorProfile, "[0, 0, \"sin(t)\"]", "applied force in world axes, N"),
         key("torque", VectorProfile, "[0, 0, \"sin(t)\"]", "applied torque in world axes, N m"),
-    ]],
-    "A free rigid body in space.",
-);
+];
 
 #[rustfmt::skip]
 pub(crate) static SHAPE: Keys = keys(
@@ -545,6 +542,119 @@ pub(crate) static RELAX: Keys = keys(
 );
 
 #[rustfmt::skip]
+pub(crate) static CHAIN: Keys = keys(
+    "chain",
+    &[&[
+        key("count", Number, "100000", "number of blocks").required(),
+        key("body", Table(&CHAIN_BODY), "{ mass = \"1 kg\" }", "a block").required(),
+        key("neighbour", Table(&CHAIN_NEIGHBOUR), "{ stiffness = \"50 N/m\" }", "spring between two blocks; the ends of the chain are free").required(),
+        key("drive", Table(&CHAIN_DRIVE), "{ stiffness = \"5 N/m\", velocity = \"10 mm/s\" }", "spring from every block to a common drive, and how that moves").required(),
+        key("friction", Table(&CHAIN_FRICTION), "{ law = \"implicit\", kinetic = \"1 N\" }", "friction of every block on the ground").required(),
+        key("spread", Table(&CHAIN_SPREAD), "{ mass = \"5 %\", seed = 1 }", "how much blocks differ"),
+    ]],
+    "Many blocks in a row (Burridge and Knopoff 1967).",
+);
+
+#[rustfmt::skip]
+pub(crate) static CHAIN_BODY: Keys = keys(
+    "chain-body",
+    &[&[
+        key("kind", Word(&["mass"]), "\"mass\"", "always mass; may be left out"),
+        key("mass", Number, "\"1 kg\"", "mass, kg").required(),
+        key("position", Number, "\"0.01*sin(0.37*i)\"", "initial position, m; may be an expression in the number `i` of the block (from 0) and their count `n`, in SI; default 0"),
+        key("velocity", Number, "0", "initial velocity, m/s; likewise; default 0"),
+    ]],
+    "A block of a chain.",
+);
+
+/// A spring of a chain.
+#[rustfmt::skip]
+const CHAIN_SPRING: &[Key] = &[
+    key("kind", Word(&["spring"]), "\"spring\"", "always spring; may be left out"),
+    key("stiffness", Number, "\"50 N/m\"", "N/m").required(),
+    key("damping", Number, "0", "N s/m; default 0"),
+    key("length", Number, "0", "natural length, m: how far a block is ahead of its left neighbour or of the drive; default 0"),
+];
+
+#[rustfmt::skip]
+pub(crate) static CHAIN_NEIGHBOUR: Keys = keys("chain-neighbour", &[CHAIN_SPRING], "Spring between two blocks of a chain.");
+
+#[rustfmt::skip]
+pub(crate) static CHAIN_DRIVE: Keys = keys(
+    "chain-drive",
+    &[CHAIN_SPRING, &[
+        key("position", Profile, "\"0.01*t\"", "position of the drive, m; either this or `velocity`"),
+        key("velocity", Profile, "\"10 mm/s\"", "velocity of the drive, m/s; either this or `position`"),
+        key("start", Number, "0", "initial position of a drive given by `velocity`, m; default 0"),
+    ]],
+    "Springs from every block of a chain to its drive.",
+);
+
+#[rustfmt::skip]
+pub(crate) static CHAIN_FRICTION: Keys = Keys {
+    name: "chain-friction",
+    doc: "Friction of every block of a chain on the ground.",
+    groups: &[&[key("kind", Word(&["friction"]), "\"friction\"", "always friction; may be left out")], CURVE, LAW_PARAMETERS],
+    law: true,
+};
+
+#[rustfmt::skip]
+pub(crate) static CHAIN_SPREAD: Keys = keys(
+    "chain-spread",
+    &[&[
+        key("mass", Number, "\"5 %\"", "masses are evenly distributed this far to both sides; default 0"),
+        key("stiffness", Number, "\"5 %\"", "so are stiffnesses of springs between blocks and to the drive"),
+        key("friction", Number, "\"5 %\"", "so is the strength of friction"),
+        key("position", Number, "\"1 mm\"", "initial positions are shifted by up to so much to both sides, m; default 0"),
+        key("seed", Number, "1", "another whole number gives other blocks; default 0"),
+    ]],
+    "How much the blocks of a chain differ.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SPHERES: Keys = keys(
+    "spheres",
+    &[&[
+        key("count", Number, "10000", "number of spheres").required(),
+        key("body", Table(&SPHERES_BODY), "{ shape = { sphere = \"0.2 m\" }, mass = \"0.3 kg\", position = [0, 0, 0.2] }", "a sphere; its position is that of the first").required(),
+        key("spacing", Number, "\"1 m\"", "they begin in a square grid along the plane with this distance of the centres, m; default three radii"),
+        key("contact", Table(&SPHERES_CONTACT), "{ surface = { plane = { normal = [0, 0, 1] } }, normal = { law = \"rigid\" }, friction = { law = \"implicit\", mu = 0.1 } }", "what they lie on").required(),
+        key("spread", Table(&SPHERES_SPREAD), "{ velocity = \"0.1 m/s\", seed = 1 }", "how much they differ at the start"),
+    ]],
+    "Many equal spheres on a plane.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SPHERES_BODY: Keys = keys(
+    "spheres-body",
+    &[&[key("kind", Word(&["rigid-body"]), "\"rigid-body\"", "always rigid-body; may be left out")], FREE_BODY],
+    "One of many spheres.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SPHERES_CONTACT: Keys = keys(
+    "spheres-contact",
+    &[&[
+        key("kind", Word(&["contact"]), "\"contact\"", "always contact; may be left out"),
+        key("surface", Table(&SURFACE), "{ plane = { normal = [0, 0, 1], offset = 0 } }", "the plane").required(),
+        NORMAL_KEY.required(),
+        FRICTION_KEY,
+    ]],
+    "Contact of many spheres with a plane.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SPHERES_SPREAD: Keys = keys(
+    "spheres-spread",
+    &[&[
+        key("position", Number, "\"10 mm\"", "positions are shifted by up to so much to both sides along the plane, m; default 0"),
+        key("velocity", Number, "\"0.1 m/s\"", "so is each component of the velocities, m/s; default 0"),
+        key("seed", Number, "1", "another whole number gives others; default 0"),
+    ]],
+    "How much spheres differ at the start.",
+);
+
+#[rustfmt::skip]
 pub(crate) static OUTPUT: Keys = keys(
     "output",
     &[&[key("columns", Texts(1, usize::MAX), "[\"t\", \"block.position\"]", "columns of the trace; default all")]],
@@ -554,7 +664,10 @@ pub(crate) static OUTPUT: Keys = keys(
 #[rustfmt::skip]
 pub(crate) static ANALYSIS: Keys = keys(
     "analysis",
-    &[&[key("stick_slip", Table(&STICK_SLIP), "{ signal = \"floor.force\", from = \"1 s\" }", "amplitude and period of a stick-slip cycle")]],
+    &[&[
+        key("stick_slip", Table(&STICK_SLIP), "{ signal = \"floor.force\", from = \"1 s\" }", "amplitude and period of a stick-slip cycle"),
+        key("slip_events", Table(&SLIP_EVENTS), "{ from = \"100 s\", smallest = \"1 mm\" }", "slip events of a chain and the distribution of their sizes"),
+    ]],
     "What is measured.",
 );
 
@@ -569,6 +682,18 @@ pub(crate) static STICK_SLIP: Keys = keys(
         key("e", Number, "20", "in place of `threshold`: the amplitude called stable is (static - kinetic)/e of the signal's friction (seed 003, eq 35)"),
     ]],
     "Measures of a stick-slip cycle.",
+);
+
+#[rustfmt::skip]
+pub(crate) static SLIP_EVENTS: Keys = keys(
+    "slip-events",
+    &[&[
+        key("from", Number, "\"100 s\"", "events that begin earlier are not counted, s; default 0"),
+        key("smallest", Number, "\"1 mm\"", "smallest moment that the exponent of the distribution is taken from, m; default none, and then no exponent"),
+        key("largest", Number, "\"1 m\"", "largest such moment, m; default none"),
+        key("bins", Number, "5", "ranges of the distribution per decade of moments; default 5"),
+    ]],
+    "Slip events of a chain.",
 );
 
 #[rustfmt::skip]

@@ -27,6 +27,7 @@
 
 pub mod diagnostic;
 mod keys;
+mod patch;
 mod read;
 mod schema;
 mod set;

@@ -152,7 +152,6 @@ fn form(form: Form, definitions: &mut BTreeMap<String, String>) -> String {
                 list(&number, 1, usize::MAX)
             )
         }
-        Form::Unavailable => "\"type\":\"object\"".to_string(),
     }
 }
 

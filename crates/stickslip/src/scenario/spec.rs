@@ -10,6 +10,7 @@ use crate::integrate::METHODS;
 use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// A checked scenario.
 #[derive(Clone, Debug)]
@@ -24,18 +25,24 @@ pub struct Scenario {
     pub elements: Vec<(String, ElementSpec)>,
     /// `[inclusion]`, rewritten; then there are no bodies and no elements.
     pub inclusion: Option<Inclusion>,
+    /// `[chain]`; then the only body is its drive, `chain.drive`, and there are no elements.
+    pub chain: Option<ChainSpec>,
+    /// `[spheres]`; then there are no bodies and no elements.
+    pub spheres: Option<SpheresSpec>,
     /// `[output] columns`; `None` is every column.
     pub columns: Option<Vec<String>>,
     /// `[analysis] stick_slip`.
     pub stick_slip: Option<StickSlipSpec>,
+    /// `[analysis] slip_events`.
+    pub slip_events: Option<SlipEventsSpec>,
     /// `[map]`.
     pub map: Option<MapSpec>,
     /// What is allowed and probably not meant.
     pub warnings: Vec<Diagnostic>,
-    /// The texts that spans point into: the file, then the `--set` arguments.
-    pub sources: Vec<Source>,
+    /// The texts that spans point into: the file, then the `--set` arguments. Variants of a scenario share them.
+    pub sources: Arc<Vec<Source>>,
     /// Path of a key or of a named thing to its place in the sources.
-    pub spans: BTreeMap<String, Span>,
+    pub spans: Arc<BTreeMap<String, Span>>,
 }
 
 impl Scenario {
@@ -56,7 +63,7 @@ impl Scenario {
     /// An error of this scenario from findings of a later stage.
     pub fn error(&self, diagnostics: Vec<Diagnostic>) -> ScenarioError {
         ScenarioError {
-            sources: self.sources.clone(),
+            sources: self.sources.to_vec(),
             diagnostics,
         }
     }
@@ -627,6 +634,92 @@ pub struct GearSpec {
     pub damping: Option<f64>,
 }
 
+/// `[chain]`: equal blocks in a row, each with a spring to its neighbours and to a common drive, rubbing on the ground.
+#[derive(Clone, Debug)]
+pub struct ChainSpec {
+    /// Number of blocks.
+    pub count: usize,
+    /// Mass of a block, kg.
+    pub mass: f64,
+    /// Initial position, m, as a function of the number of the block and of how many there are.
+    pub position: Expression,
+    /// Initial velocity, m/s, likewise.
+    pub velocity: Expression,
+    /// Between neighbours.
+    pub neighbour: ChainSpring,
+    /// To the drive.
+    pub drive: ChainSpring,
+    /// On the ground.
+    pub friction: FrictionLawSpec,
+    /// How much blocks differ.
+    pub spread: SpreadSpec,
+}
+
+/// A spring of a chain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ChainSpring {
+    /// N/m, not negative.
+    pub stiffness: f64,
+    /// N·s/m, not negative.
+    pub damping: f64,
+    /// m.
+    pub length: f64,
+}
+
+impl ChainSpring {
+    /// Whether it is nothing but a stiffness.
+    pub fn plain(&self) -> bool {
+        self.damping == 0.0 && self.length == 0.0
+    }
+}
+
+/// `spread`: numbers of blocks are evenly distributed around those given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpreadSpec {
+    /// Largest deviation of a mass as part of it, below 1.
+    pub mass: f64,
+    /// The same of a stiffness.
+    pub stiffness: f64,
+    /// The same of the strength of friction.
+    pub friction: f64,
+    /// Largest shift of an initial position, m.
+    pub position: f64,
+    /// Which of many distributions.
+    pub seed: u64,
+}
+
+/// `[spheres]`: many equal spheres on one plane.
+#[derive(Clone, Debug)]
+pub struct SpheresSpec {
+    /// How many there are.
+    pub count: usize,
+    /// m.
+    pub radius: f64,
+    /// One of them; its position is that of the first.
+    pub body: RigidBodySpec,
+    /// Distance of the centres in the grid in which they begin, m.
+    pub spacing: f64,
+    /// What they lie on.
+    pub plane: Plane,
+    /// Law of the normal force.
+    pub normal: NormalLawSpec,
+    /// Friction on the plane.
+    pub friction: Option<FrictionLawSpec>,
+    /// How much they differ at the start.
+    pub spread: SpheresSpread,
+}
+
+/// `spread` of spheres: evenly distributed around what is given.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SpheresSpread {
+    /// Largest shift of a position along each of two directions of the plane, m.
+    pub position: f64,
+    /// Largest change of each component of the velocity, m/s.
+    pub velocity: f64,
+    /// Which of many distributions.
+    pub seed: u64,
+}
+
 /// `[analysis] stick_slip`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StickSlipSpec {
@@ -638,6 +731,19 @@ pub struct StickSlipSpec {
     pub from: f64,
     /// Largest amplitude called stable, default 0.01.
     pub threshold: f64,
+}
+
+/// `[analysis] slip_events`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlipEventsSpec {
+    /// Events that begin earlier are not counted, s.
+    pub from: f64,
+    /// Smallest moment that the exponent is taken from, m.
+    pub smallest: Option<f64>,
+    /// Largest such moment, m.
+    pub largest: Option<f64>,
+    /// Ranges of the distribution per decade.
+    pub bins: u32,
 }
 
 /// `[map]`: what changes from cell to cell of a stability map, as functions of the two values of the cell in SI.

@@ -24,6 +24,16 @@ pub struct Value {
 }
 
 impl Value {
+    /// A number without a unit.
+    fn plain(number: f64) -> Self {
+        let written = format!("{number:?}");
+        Value {
+            cell: written.clone(),
+            number: Some(number),
+            written,
+        }
+    }
+
     fn new(written: String) -> Self {
         let number = match parse_quantity(&written) {
             Ok(Some((number, _))) => Some(number),
@@ -100,9 +110,20 @@ impl Axis {
                 unit,
             } => {
                 let number = between(*ends, *spacing, index, *count);
-                Value::new(format!("{number:?} {unit}").trim_end().to_string())
+                if unit.is_empty() {
+                    return Value::plain(number);
+                }
+                Value::new(format!("{number:?} {unit}"))
             }
             Values::List(items) => Value::new(items[index as usize].clone()),
+        }
+    }
+
+    /// Whether all values are numbers written in one way: if one is accepted with its unit, all are.
+    pub(crate) fn is_uniform(&self) -> bool {
+        match &self.values {
+            Values::Range { .. } => true,
+            Values::List(items) => items.iter().all(|item| item.parse::<f64>().is_ok()),
         }
     }
 

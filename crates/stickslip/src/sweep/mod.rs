@@ -45,8 +45,9 @@ pub use axis::{Axis, Spacing, Value};
 pub use boundary::{Boundary, Column};
 pub use measure::Measure;
 
+use crate::integrate::lanes::MOST;
 use crate::run::{Ended, Options, run};
-use crate::scenario::{Draft, MapSpec, ScenarioError};
+use crate::scenario::{Draft, MapSpec, Scenario, ScenarioError};
 use crate::simulation::Simulation;
 use crate::trace::Columns;
 use std::collections::BTreeMap;
@@ -134,6 +135,8 @@ pub struct Sweep {
     measures: Vec<Measure>,
     rows: u64,
     map: Option<MapSpec>,
+    /// Rows are done several at once, side by side.
+    in_lanes: bool,
 }
 
 /// Steps between two looks at the stop flag where a run is not watched.
@@ -166,6 +169,9 @@ impl Sweep {
         for path in measures {
             sweep.measures.push(Measure::parse(path, &mut simulation)?);
         }
+        // What is measured on the way needs every step of a run to be looked at.
+        let at_the_end = sweep.measures.iter().all(|measure| measure.column().is_some());
+        sweep.in_lanes = at_the_end && simulation.goes_in_lanes();
         Ok(sweep)
     }
 
@@ -214,6 +220,7 @@ impl Sweep {
             measures: Vec::new(),
             rows,
             map: None,
+            in_lanes: false,
         })
     }
 
@@ -273,6 +280,8 @@ impl Sweep {
         Runner {
             sweep: self,
             draft: self.draft.clone(),
+            pattern: None,
+            looked: false,
         }
     }
 
@@ -296,14 +305,18 @@ impl Sweep {
         let given = Mutex::new(rows.start);
         let moved = Condvar::new();
         let window = WAITING * threads as u64;
+        // Every thread should have something to do, and more than once, as some rows take longer than others.
+        let share = (rows.end.saturating_sub(rows.start)) / (2 * threads as u64);
+        let batch = if self.in_lanes { share.clamp(1, MOST as u64) } else { 1 };
         let (sender, receiver) = mpsc::channel();
         let work = |sender: mpsc::Sender<(u64, Row)>| {
             let mut runner = self.runner();
             loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
+                let number = next.fetch_add(batch, Ordering::Relaxed);
                 if number >= rows.end {
                     return;
                 }
+                let batch = number..rows.end.min(number + batch);
                 let mut first = given.lock().unwrap_or_else(PoisonError::into_inner);
                 while number >= first.saturating_add(window) && !halt.load(Ordering::Relaxed) {
                     first = moved.wait(first).unwrap_or_else(PoisonError::into_inner);
@@ -312,11 +325,13 @@ impl Sweep {
                 if halt.load(Ordering::Relaxed) {
                     return;
                 }
-                let Some(row) = runner.run(self.keys(number), Some(&halt)) else {
+                let Some(done) = runner.run_batch(batch.clone(), Some(&halt)) else {
                     return;
                 };
-                if sender.send((number, row)).is_err() {
-                    return;
+                for (number, row) in batch.zip(done) {
+                    if sender.send((number, row)).is_err() {
+                        return;
+                    }
                 }
             }
         };
@@ -364,18 +379,106 @@ impl Sweep {
 pub struct Runner<'a> {
     sweep: &'a Sweep,
     draft: Draft,
+    /// A scenario that was read, if all rows differ from it in plain numbers only.
+    pattern: Option<Pattern>,
+    /// Whether it is known if they do.
+    looked: bool,
+}
+
+struct Pattern {
+    scenario: Scenario,
+    /// The columns of its trace, once a run has been measured.
+    columns: Option<Columns>,
 }
 
 impl Runner<'_> {
     /// Runs the scenario with these values of the axes; `None` if it was stopped.
     pub fn run(&mut self, keys: Vec<Value>, stop: Option<&AtomicBool>) -> Option<Row> {
-        let changes = self.sweep.changes(&keys);
-        let outcome = match self.draft.vary(OPTION, &changes).and_then(Simulation::new) {
-            Ok(simulation) => self.measure(simulation, stop)?,
-            Err(error) => Err(error
-                .diagnostics
+        let simulation = self.simulation(&keys);
+        self.finish(keys, simulation, stop)
+    }
+
+    /// The rows of a range, side by side as far as they can go together; `None` if they were stopped.
+    fn run_batch(&mut self, numbers: Range<u64>, stop: Option<&AtomicBool>) -> Option<Vec<Row>> {
+        let mut runs: Vec<(Vec<Value>, Result<Simulation, String>)> = numbers
+            .map(|number| {
+                let keys = self.sweep.keys(number);
+                let simulation = self.simulation(&keys);
+                (keys, simulation)
+            })
+            .collect();
+        if runs.len() > 1 {
+            let mut together: Vec<&mut Simulation> = Vec::with_capacity(runs.len());
+            for (_, simulation) in &mut runs {
+                if let Ok(simulation) = simulation
+                    && together.first().is_none_or(|first| first.keeps_time_with(simulation))
+                {
+                    together.push(simulation);
+                }
+            }
+            let mut left = together
                 .first()
-                .map_or_else(String::new, |d| d.message.clone())),
+                .map_or(0, |first| first.built().steps.saturating_sub(1));
+            while left > 0 {
+                if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                    return None;
+                }
+                let steps = left.min(PULSE);
+                Simulation::advance_together(&mut together, steps);
+                left -= steps;
+                // Who was left behind goes on alone.
+                let front = together.iter().map(|simulation| simulation.steps_done()).max();
+                together.retain(|simulation| Some(simulation.steps_done()) == front);
+            }
+        }
+        runs.into_iter()
+            .map(|(keys, simulation)| self.finish(keys, simulation, stop))
+            .collect()
+    }
+
+    /// The scenario of a row: that of another row with other numbers, where that comes to the same, or else read anew.
+    fn scenario(&mut self, keys: &[Value]) -> Result<Scenario, ScenarioError> {
+        let axes = &self.sweep.axes;
+        let with_numbers = |mut scenario: Scenario| {
+            let numbers = keys.iter().map(|value| value.number.unwrap_or(f64::NAN));
+            let changes = axes.iter().map(|axis| axis.key.as_str()).zip(numbers);
+            scenario.put_numbers(changes).then_some(scenario)
+        };
+        let pattern = self.pattern.as_ref();
+        if let Some(scenario) = pattern.and_then(|pattern| with_numbers(pattern.scenario.clone())) {
+            return Ok(scenario);
+        }
+        let scenario = self.draft.vary(OPTION, &self.sweep.changes(keys))?;
+        if !self.looked {
+            self.looked = true;
+            let uniform = axes.iter().all(Axis::is_uniform);
+            let scenario = uniform.then(|| with_numbers(scenario.clone())).flatten();
+            self.pattern = scenario.map(|scenario| Pattern {
+                scenario,
+                columns: None,
+            });
+        }
+        Ok(scenario)
+    }
+
+    fn simulation(&mut self, keys: &[Value]) -> Result<Simulation, String> {
+        let outcome = self.scenario(keys).and_then(Simulation::new);
+        outcome.map_err(|error| {
+            let first = error.diagnostics.into_iter().next();
+            first.map_or_else(String::new, |diagnostic| diagnostic.message)
+        })
+    }
+
+    /// The row of a run, which is finished from where it stands; `None` if it was stopped.
+    fn finish(
+        &mut self,
+        keys: Vec<Value>,
+        simulation: Result<Simulation, String>,
+        stop: Option<&AtomicBool>,
+    ) -> Option<Row> {
+        let outcome = match simulation {
+            Ok(simulation) => self.measure(simulation, stop)?,
+            Err(reason) => Err(reason),
         };
         let (values, failure) = match outcome {
             Ok(values) => (values, None),
@@ -389,7 +492,7 @@ impl Runner<'_> {
 
     /// The measures of a run, or why it failed; `None` if it was stopped.
     fn measure(
-        &self,
+        &mut self,
         mut simulation: Simulation,
         stop: Option<&AtomicBool>,
     ) -> Option<Result<Vec<serde_json::Value>, String>> {
@@ -428,7 +531,12 @@ impl Runner<'_> {
             return Some(Err(error.to_string()));
         }
         simulation.observe();
-        let columns = Columns::new(&simulation);
+        // Rows that differ in numbers only have the same columns.
+        let known = self.pattern.as_mut().map(|pattern| &mut pattern.columns);
+        let mut own = None;
+        let columns = known
+            .unwrap_or(&mut own)
+            .get_or_insert_with(|| Columns::new(&simulation));
         let value = |name: &&str| {
             let column = columns.names().iter().position(|other| other == name)?;
             Some(columns.value(&simulation, column).into())

@@ -37,8 +37,53 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
     }
     out += &match &simulation.scenario().inclusion {
         Some(inclusion) => format!("\nStates at the end\n{}", list(&states(inclusion, report), "  ")),
+        None if simulation.scenario().bodies.is_empty() => String::new(),
         None => format!("\nMotion at the end\n{}", list(&motion(simulation), "  ")),
     };
+    if let Some(chain) = &report.chain {
+        let seen = simulation.aggregates();
+        out += &format!(
+            "\nChain of {} blocks\n  {} slip at the end; each slipped for {} s on average, with {} changes between stick and slip\n  \
+             moment {} m (slip of all blocks), mean velocity {} m/s, largest speed {} m/s\n",
+            chain.blocks,
+            seen.slipping,
+            number(chain.slip_time),
+            chain.transitions,
+            number(seen.moment),
+            number(seen.velocity),
+            number(seen.speed)
+        );
+    }
+    if let Some(spheres) = &report.spheres {
+        let seen = simulation.spheres_seen();
+        out += &format!(
+            "\n{} spheres\n  {} touch the plane at the end, {} of them slip; each touched it for {} s and slipped for {} s on average\n  \
+             largest speed {} m/s, largest gap {} m\n",
+            spheres.count,
+            seen.touching,
+            seen.slipping,
+            number(spheres.contact_time),
+            number(spheres.slip_time),
+            number(seen.speed),
+            number(seen.gap[1])
+        );
+    }
+    if let Some(events) = &report.slip_events {
+        out += &format!(
+            "\nSlip events\n  {} events, {} unfinished; the largest has a moment of {} m, the widest {} blocks\n",
+            events.count,
+            events.unfinished,
+            number(events.largest),
+            events.most_blocks
+        );
+        if let Some(exponent) = events.exponent {
+            out += &format!(
+                "  N(>= M) falls as M^-{} over the {} events of the range chosen\n",
+                number(exponent),
+                events.fitted
+            );
+        }
+    }
     let frictions = frictions(simulation, report);
     if frictions.len() > 1 {
         out += &format!("\nFriction and contact\n{}", table(&frictions, "  "));

@@ -207,7 +207,7 @@ impl Reader {
         })
     }
 
-    fn driver(&mut self, section: &Section<'_>) -> Option<DriverSpec> {
+    pub(super) fn driver(&mut self, section: &Section<'_>) -> Option<DriverSpec> {
         match (section.get("position"), section.get("velocity")) {
             (Some(_), Some(velocity)) => {
                 self.report(
@@ -271,7 +271,7 @@ impl Reader {
         Some(DriverSpec { motion, start, angular })
     }
 
-    fn rigid_body(&mut self, section: &Section<'_>) -> Option<RigidBodySpec> {
+    pub(super) fn rigid_body(&mut self, section: &Section<'_>) -> Option<RigidBodySpec> {
         let before = self.diagnostics.len();
         let mass = self.number(section, "mass", &[Dimension::MASS], Sign::Positive);
         let shape = self.shape(section);

@@ -148,7 +148,17 @@ impl Reader {
         }
     }
 
-    fn normal_law(&mut self, section: &Section<'_>) -> Option<NormalLawSpec> {
+    pub(super) fn plane(&mut self, surface: &Section<'_>) -> Option<Plane> {
+        let plane = self.subsection(surface, "plane", &keys::PLANE)?;
+        Some(Plane {
+            normal: self.direction(&plane, "normal")?,
+            offset: self
+                .number(&plane, "offset", &[Dimension::LENGTH], Sign::Any)
+                .unwrap_or(0.0),
+        })
+    }
+
+    pub(super) fn normal_law(&mut self, section: &Section<'_>) -> Option<NormalLawSpec> {
         let inner = self.subsection(section, "normal", &keys::NORMAL)?;
         let law = self.text(&inner, "law");
         let parameters = self.parameters(&inner, |key| key == "law");
@@ -171,14 +181,7 @@ impl Reader {
 
     fn contact(&mut self, section: &Section<'_>, ends: &Ends, around: &Surroundings<'_>) -> Option<ContactSpec> {
         let surface = match self.subsection(section, "surface", &keys::SURFACE) {
-            Some(surface) => self.subsection(&surface, "plane", &keys::PLANE).and_then(|plane| {
-                Some(Plane {
-                    normal: self.direction(&plane, "normal")?,
-                    offset: self
-                        .number(&plane, "offset", &[Dimension::LENGTH], Sign::Any)
-                        .unwrap_or(0.0),
-                })
-            }),
+            Some(surface) => self.plane(&surface),
             None => {
                 let spheres = ends
                     .ports

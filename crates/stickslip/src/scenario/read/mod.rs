@@ -2,11 +2,13 @@
 //! as many findings as there are; what could not be read gets a stand-in, which is never returned.
 
 mod bodies;
+mod chain;
 mod elements;
 mod ends;
 mod friction;
 mod inclusion;
 mod profiles;
+mod spheres;
 mod values;
 
 use super::diagnostic::{Diagnostic, SET_SOURCE, ScenarioError, Source, Span, list_words, nearest};
@@ -253,34 +255,33 @@ impl Reader {
         };
         let root = self.section("", root, start, &keys::ROOT);
         let title = self.text(&root, "title").unwrap_or_default();
-        let mut other_model = root.get("inclusion").is_some();
-        for key in keys::ROOT.iter().filter(|key| matches!(key.form, Form::Unavailable)) {
-            if let Some(entry) = root.get(key.name) {
-                other_model = true;
-                let message = format!("`[{}]` ({}) is not available in this version", key.name, key.doc);
-                self.report(
-                    entry.key_span,
-                    message,
-                    "describe the system with `[bodies.NAME]` and `[elements.NAME]`",
-                );
-            }
-        }
+        let other_model = ["inclusion", "chain", "spheres"]
+            .iter()
+            .any(|key| root.get(key).is_some());
         let simulation = match self.subsection(&root, "simulation", &keys::SIMULATION) {
             Some(section) => self.simulation(&section),
             None => stand_in_simulation(),
         };
-        let bodies = self.bodies(&root, other_model);
+        let mut bodies = self.bodies(&root, other_model);
         let elements = self.elements(&root, &bodies, &simulation);
         let inclusion = self.inclusion(&root, &title);
+        let chain = self.chain(&root, &mut bodies);
+        let spheres = self.spheres(&root);
         let states = inclusion.iter().flat_map(|inclusion| inclusion.states());
         let names: Vec<&str> = bodies
             .iter()
             .map(|body| body.name.as_str())
             .chain(elements.iter().map(|(name, _)| name.as_str()))
             .chain(states.map(String::as_str))
+            .chain(chain.iter().map(|_| "chain"))
+            .chain(spheres.iter().map(|_| "spheres"))
             .collect();
         let columns = self.columns(&root, &names);
-        let stick_slip = self.stick_slip(&root, &names, &elements, &simulation);
+        let analysis = self.subsection(&root, "analysis", &keys::ANALYSIS);
+        let stick_slip =
+            (analysis.as_ref()).and_then(|section| self.stick_slip(section, &names, &elements, &simulation));
+        let slip_events =
+            (analysis.as_ref()).and_then(|section| self.slip_events(section, chain.is_some(), &simulation));
         let map = self.map(&root);
         if !self.diagnostics.is_empty() {
             // In the order of the file; the whole file first, `--set` last.
@@ -303,12 +304,15 @@ impl Reader {
                 .filter_map(|(name, spec)| Some((name, spec?)))
                 .collect(),
             inclusion,
+            chain,
+            spheres,
             columns,
             stick_slip,
+            slip_events,
             map,
             warnings: self.warnings,
-            sources: self.sources,
-            spans: self.spans,
+            sources: self.sources.into(),
+            spans: self.spans.into(),
         })
     }
 
@@ -415,13 +419,12 @@ impl Reader {
 
     fn stick_slip(
         &mut self,
-        root: &Section<'_>,
+        analysis: &Section<'_>,
         names: &[&str],
         elements: &[(String, Option<ElementSpec>)],
         simulation: &SimulationSpec,
     ) -> Option<StickSlipSpec> {
-        let analysis = self.subsection(root, "analysis", &keys::ANALYSIS)?;
-        let section = self.subsection(&analysis, "stick_slip", &keys::STICK_SLIP)?;
+        let section = self.subsection(analysis, "stick_slip", &keys::STICK_SLIP)?;
         let signal = self.text(&section, "signal");
         if let (Some(signal), Some(entry)) = (&signal, section.get("signal")) {
             self.check_column(signal, entry.node.span, names);

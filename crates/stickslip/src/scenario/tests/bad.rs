@@ -26,7 +26,7 @@ const IN_BLOCK: &[Slip] = &[
     Slip("kind = \"friction\"", "", 25, "`elements.floor` has no `kind`", "add, for example: kind = \"spring\""),
     Slip("kind = \"spring\"", "kind = \"sprnig\"", 20, "unknown kind \"sprnig\"", "did you mean \"spring\"?"),
     Slip("\"implicit-euler\"", "\"implicit\"", 6, "unknown integrator \"implicit\"", "did you mean \"implicit-euler\"?"),
-    Slip("[bodies.hook]", "[chain]\ncount = 3\n[bodies.hook]", 15, "`[chain]` (many equal blocks) is not available in this version", ""),
+    Slip("[bodies.hook]", "[chain]\ncount = 3\n[bodies.hook]", 15, "a scenario has `[chain]` or `[bodies]`, not both", "a chain is a system of its own"),
     Slip("[bodies.hook]", "[inclusion]\nstates = {}\n[bodies.hook]", 15, "a scenario has `[inclusion]` or `[bodies]`, not both", "write the bodies as equations too"),
     Slip("[bodies.hook]", "[map]\nfrom = \"2*z\"\n[bodies.hook]", 16, "`map.from`: unknown name \"z\"", "for example: from ="),
     Slip("[bodies.hook]", "[map]\nduration = \"2 m\"\n[bodies.hook]", 16, "`map.duration` should be a time", ""),

@@ -378,9 +378,83 @@ relax = { sgn = { stiffness = 1e5, beta = 5e-3 }, dio = { stiffness = 1e4, beta 
 nonnegative = ["F"]             # what the user asserts; literals and products of asserted terms follow
 "#;
 
+/// Every key of a chain.
+pub const CHAIN: &str = r#"[simulation]
+duration = "5 s"
+step = "1 ms"
+integrator = "implicit-euler"
+
+[chain]
+count = 12
+body = { kind = "mass", mass = "1 kg", position = "0.01*sin(0.37*i)/n", velocity = "1 mm/s" }
+neighbour = { kind = "spring", stiffness = "50 N/m", damping = "0.1 N s/m", length = "10 mm" }
+drive = { kind = "spring", stiffness = "5 N/m", damping = 0, length = 0, velocity = "10 mm/s", start = "1 mm" }
+friction = { kind = "friction", law = "implicit", kinetic = "1 N", static = "1.2 N" }
+spread = { mass = "5 %", stiffness = "3 %", friction = 0.1, position = "1 mm", seed = 1 }
+
+[output]
+columns = ["chain.slipping", "chain.moment", "chain.drive.position"]
+
+[analysis]
+slip_events = { from = "1 s", smallest = "0.1 mm", largest = "1 m", bins = 4 }
+"#;
+
+/// A chain whose drive is given by its position.
+pub const PULLED_CHAIN: &str = r#"[simulation]
+duration = "1 s"
+step = "1 ms"
+integrator = "implicit-euler"
+
+[chain]
+count = 1
+body = { mass = 1 }
+neighbour = { stiffness = 50 }
+drive = { stiffness = 5, position = "0.01*t" }
+friction = { law = "implicit", mu = 0.1, normal_force = "10 N" }
+"#;
+
+/// Every key of many spheres.
+pub const SPHERES: &str = r#"[simulation]
+duration = "1 s"
+step = "1 ms"
+integrator = "implicit-euler"
+gravity = [0, 0, -9.8]
+
+[spheres]
+count = 9
+spacing = "1 m"
+spread = { position = "10 mm", velocity = "0.1 m/s", seed = 1 }
+
+[spheres.body]
+kind = "rigid-body"
+shape = { sphere = "0.2 m" }
+mass = "0.3 kg"
+inertia = [0.0048, 0.0048, 0.0048]
+position = [0, 0, 0.2]
+rotation = [1, 0, 0, 0]
+velocity = [2, 0, 0]
+angular_velocity = [0, 0, 1]
+
+[spheres.contact]
+kind = "contact"
+surface = { plane = { normal = [0, 0, 1], offset = 0 } }
+normal = { law = "rigid", restitution = 0.5 }
+friction = { law = "implicit", mu = 0.1 }
+"#;
+
 /// All of them.
 pub fn all() -> Vec<&'static str> {
-    let mut all = vec![BLOCK, SPHERE, ARM, INCLUSION, EVERYTHING, MAP];
+    let mut all = vec![
+        BLOCK,
+        SPHERE,
+        ARM,
+        INCLUSION,
+        CHAIN,
+        PULLED_CHAIN,
+        SPHERES,
+        EVERYTHING,
+        MAP,
+    ];
     all.extend(TEMPLATES.iter().map(|template| template.text));
     all
 }

@@ -81,7 +81,7 @@ proptest! {
     #[test]
     fn a_key_set_to_anything(which in 0usize..5, line in any::<prop::sample::Index>(), odd in prop::sample::select(ODD)) {
         let text = [corpus::BLOCK, corpus::SPHERE, corpus::ARM, corpus::INCLUSION, corpus::EVERYTHING][which];
-        let keys: Vec<String> = Scenario::parse(text, "", &[]).unwrap().spans.into_keys().collect();
+        let keys: Vec<String> = Scenario::parse(text, "", &[]).unwrap().spans.keys().cloned().collect();
         survives(text, &[format!("{}={odd}", keys[line.index(keys.len())])]);
     }
 

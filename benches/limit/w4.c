@@ -1,0 +1,56 @@
+/* Limit of work 4: a sweep of 10,032 runs of 100,000 steps of 1 ms. Each is a block of 1 kg on a floor that holds it with 13 N and
+ * rubs with 10 N, dragged by a spring whose end moves steadily (seed 000, eq 19); stiffness and speed differ from run to run.
+ * Only the stretch of the spring, the velocity and the force that friction can hold matter. Four runs go side by side in a
+ * vector, and several vectors one after the other, so that none waits for its own sums; nothing leaves the registers but what
+ * they cannot hold.
+ * Outcome: mean stretch at the end of the last step, before the end of the spring moves on. */
+#include "measure.h"
+
+#define RUNS 10032
+#define STEPS 100000
+#define SIDE 101 /* runs with the same speed */
+#define FLIGHT 6
+typedef double vector __attribute__((vector_size(32)));
+typedef long long mask __attribute__((vector_size(32)));
+
+static const double T = 1e-3, SLIDES = 10, HOLDS = 13;
+
+static double stiffness(int run) { return 10 + 190.0 * (run % SIDE) / SIDE; }
+static double speed(int run) { return 0.05 + 1.95 * (run / SIDE) / SIDE; }
+static inline vector all(double x) { return (vector){x, x, x, x}; }
+
+static double block_of_runs(int first) {
+  const vector slide = all(T * SLIDES), hold = all(T * HOLDS);
+  const mask sign = (mask)all(-0.0);
+  vector stretch[FLIGHT], v[FLIGHT], limit[FLIGHT], pull[FLIGHT], travel[FLIGHT];
+  for (int u = 0; u < FLIGHT; u++) {
+    stretch[u] = v[u] = all(nothing);
+    limit[u] = hold;
+    for (int i = 0; i < 4; i++) {
+      pull[u][i] = T * stiffness(first + 4 * u + i);
+      travel[u][i] = T * speed(first + 4 * u + i);
+    }
+  }
+  for (int k = 0; k < STEPS; k++)
+#pragma GCC unroll 6
+    for (int u = 0; u < FLIGHT; u++) {
+      vector drawn = stretch[u] + travel[u], free = v[u] + pull[u] * drawn;
+      mask stuck = (vector)((mask)free & ~sign) <= limit[u];
+      vector slid = free - (vector)((mask)slide | ((mask)free & sign));
+      limit[u] = (vector)((stuck & (mask)hold) | (~stuck & (mask)slide));
+      v[u] = (vector)(~stuck & (mask)slid);
+      stretch[u] = drawn - T * v[u];
+    }
+  double sum = 0;
+  for (int u = 0; u < FLIGHT; u++)
+    for (int i = 0; i < 4; i++) sum += stretch[u][i];
+  return sum;
+}
+
+static outcome sweep(void) {
+  double sum = 0;
+  for (int first = 0; first < RUNS; first += 4 * FLIGHT) sum += block_of_runs(first);
+  return (outcome){{sum / RUNS}, 1};
+}
+
+int main(int argc, char **argv) { measure("w4", sweep, RUNS * STEPS, runs_wanted(argc, argv, 2)); }

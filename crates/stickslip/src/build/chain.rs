@@ -1,0 +1,207 @@
+//! A chain: its drive is a body of the network, its blocks are arrays of their own.
+
+use super::laws::{Felt, LawKind};
+use super::{Builder, Place};
+use crate::chain::{Blocks, Chain, ChainState, Parts};
+use crate::integrate::Method;
+use crate::network::stage::LoadSource;
+use crate::scenario::{ChainSpec, Port};
+
+impl Builder<'_> {
+    pub(super) fn add_chain(&mut self, spec: &ChainSpec) -> Option<(Chain, ChainState)> {
+        if self.method != Method::ImplicitEuler {
+            let message = format!("a chain does not run with integrator = \"{}\"", self.method.row().name);
+            self.error("simulation.integrator", message).help = Some("write integrator = \"implicit-euler\"".into());
+            return None;
+        }
+        let felt = Felt {
+            mass: Some(spec.mass),
+            angular: Some(false),
+        };
+        let rubbing = self.friction_law("chain.friction", &spec.friction, [Port::Ground; 2], felt, false)?;
+        let (LawKind::Implicit { approximate: false }, LoadSource::Signal(load)) = (rubbing.kind, rubbing.load) else {
+            let message = format!("blocks of a chain do not rub by the law \"{}\"", rubbing.law.name);
+            let (key, help) = if rubbing.law.name == "implicit" {
+                ("solution", "leave `solution` out: the exact one is used")
+            } else {
+                (
+                    "law",
+                    "write law = \"implicit\"; it takes static, viscous, stribeck_velocity and table too",
+                )
+            };
+            self.error(&format!("chain.friction.{key}"), message).help = Some(help.into());
+            return None;
+        };
+        let Some(blocks) = blocks(spec) else {
+            return self.too_many(spec.count);
+        };
+        let (inverse_mass, stiffness, damping) = extremes(spec, &blocks, self.step);
+        let pressed = self.profiles[load].peak(0.0, self.scenario.simulation.duration, 1000);
+        let most = pressed * (1.0 + spec.spread.friction);
+        self.warn_of_several_roots("chain.friction", &rubbing.curve, Some(most), inverse_mass);
+        self.check_step(stiffness, damping)?;
+        let Some(Place::Coordinates { first: drive, .. }) = self.places.first().copied() else {
+            return None;
+        };
+        let [x, v] = self.initial_motion(spec)?;
+        let chain = Chain::new(Parts {
+            count: spec.count,
+            step: self.step,
+            blocks,
+            neighbour_damping: spec.neighbour.damping,
+            neighbour_length: spec.neighbour.length,
+            drive_damping: spec.drive.damping,
+            drive_length: spec.drive.length,
+            curve: rubbing.curve,
+            initial: spec.friction.initial,
+            drive,
+            load,
+        });
+        let state = ChainState::new(&chain, x, v);
+        Some((chain, state))
+    }
+
+    /// There is no memory for so many blocks.
+    fn too_many<T>(&mut self, count: usize) -> Option<T> {
+        let message = format!("there is not enough memory for {count} blocks");
+        self.error("chain.count", message).help = Some("use fewer blocks; equal ones take 16 bytes each".into());
+        None
+    }
+
+    /// Springs and dampers at the start of the step: with the largest eigenvalues k/m and d/m of the chain, or bounds of
+    /// them, a step is stable if T²·k/m + 2·T·d/m < 4.
+    fn check_step(&mut self, stiffness: f64, damping: f64) -> Option<()> {
+        let step = self.step;
+        let unstable = step * (step * stiffness + 2.0 * damping);
+        if unstable < 4.0 {
+            return Some(());
+        }
+        // The root of T²k + 2Td = 4.
+        let longest = 4.0 / (damping + (damping * damping + 4.0 * stiffness).sqrt());
+        let message =
+            format!("the springs of the chain are too stiff for a step of {step} s: the motion can grow without bound");
+        self.error("simulation.step", message).help = Some(format!(
+            "use a step well below {longest:.3e} s, softer springs or heavier blocks"
+        ));
+        None
+    }
+
+    /// Positions and velocities at the start.
+    fn initial_motion(&mut self, spec: &ChainSpec) -> Option<[Vec<f64>; 2]> {
+        let count = spec.count;
+        let mut motion = [Vec::new(), Vec::new()];
+        if motion
+            .iter_mut()
+            .any(|numbers| numbers.try_reserve_exact(count).is_err())
+        {
+            return self.too_many(count);
+        }
+        for i in 0..count {
+            let variables = [i as f64, count as f64];
+            let shift = if spec.spread.position == 0.0 {
+                0.0
+            } else {
+                spec.spread.position * random(spec.spread.seed, POSITION, i)
+            };
+            motion[0].push(spec.position.evaluate(&variables) + shift);
+            motion[1].push(spec.velocity.evaluate(&variables));
+        }
+        for (key, values) in ["position", "velocity"].iter().zip(&motion) {
+            if let Some(i) = values.iter().position(|value| !value.is_finite()) {
+                let message = format!("the {key} of block {i} is not finite: {}", values[i]);
+                self.error(&format!("chain.body.{key}"), message).help =
+                    Some(format!("the expression is in i = 0 … {} and n = {count}", count - 1));
+                return None;
+            }
+        }
+        Some(motion)
+    }
+}
+
+// Which quantity a random number is for: each has its own sequence.
+const MASS: u64 = 1;
+const NEIGHBOUR: u64 = 2;
+const DRIVE: u64 = 3;
+const FRICTION: u64 = 4;
+const POSITION: u64 = 5;
+
+/// A number between −1 and 1, evenly distributed, that depends on nothing but its arguments: Sebastiano Vigna's splitmix64.
+pub(super) fn random(seed: u64, quantity: u64, block: usize) -> f64 {
+    let mix = |mut z: u64| {
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    };
+    const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+    let stream = mix(seed.wrapping_add(quantity.wrapping_mul(GOLDEN)));
+    let bits = mix(stream.wrapping_add((block as u64 + 1).wrapping_mul(GOLDEN))) >> 11;
+    bits as f64 * (2.0 / (1u64 << 53) as f64) - 1.0
+}
+
+/// The numbers of the blocks: each its own only where that is needed.
+fn blocks(spec: &ChainSpec) -> Option<Blocks> {
+    let spread = &spec.spread;
+    let plain = spec.neighbour.plain() && spec.drive.plain();
+    let alike = spread.mass == 0.0 && spread.stiffness == 0.0 && spread.friction == 0.0;
+    if plain && alike {
+        return Some(Blocks::Equal {
+            inverse_mass: 1.0 / spec.mass,
+            neighbour: spec.neighbour.stiffness,
+            drive: spec.drive.stiffness,
+        });
+    }
+    let count = spec.count;
+    let factor = |part: f64, quantity: u64, i: usize| match part {
+        0.0 => 1.0,
+        _ => 1.0 + part * random(spread.seed, quantity, i),
+    };
+    let list = |count: usize, of: &dyn Fn(usize) -> f64| -> Option<Vec<f64>> {
+        let mut numbers = Vec::new();
+        numbers.try_reserve_exact(count).ok()?;
+        numbers.extend((0..count).map(of));
+        Some(numbers)
+    };
+    let mut neighbour = list(count + 1, &|i| {
+        spec.neighbour.stiffness * factor(spread.stiffness, NEIGHBOUR, i)
+    })?;
+    (neighbour[0], neighbour[count]) = (0.0, 0.0);
+    Some(Blocks::Each {
+        inverse_mass: list(count, &|i| 1.0 / (spec.mass * factor(spread.mass, MASS, i)))?,
+        neighbour,
+        drive: list(count, &|i| spec.drive.stiffness * factor(spread.stiffness, DRIVE, i))?,
+        strength: list(count, &|i| factor(spread.friction, FRICTION, i))?,
+    })
+}
+
+/// The largest 1/m, and k/m and d/m that decide whether a step is stable. The largest eigenvalue of a free chain of N equal
+/// blocks is (2·k·(1 + cos(π/N)) + k_d)/m; where blocks differ, the sum of the absolute values of a row bounds it.
+fn extremes(spec: &ChainSpec, blocks: &Blocks, step: f64) -> (f64, f64, f64) {
+    match blocks {
+        Blocks::Equal {
+            inverse_mass,
+            neighbour,
+            drive,
+        } => {
+            let links = 2.0 * (1.0 + libm::cos(std::f64::consts::PI / spec.count as f64));
+            (*inverse_mass, inverse_mass * (links * neighbour + drive), 0.0)
+        }
+        Blocks::Each {
+            inverse_mass,
+            neighbour,
+            drive,
+            ..
+        } => {
+            let row = |i: usize| {
+                let links = usize::from(i > 0) + usize::from(i + 1 < spec.count);
+                let stiffness = 2.0 * (neighbour[i] + neighbour[i + 1]) + drive[i];
+                let damping = 2.0 * links as f64 * spec.neighbour.damping + spec.drive.damping;
+                (inverse_mass[i], inverse_mass[i] * stiffness, inverse_mass[i] * damping)
+            };
+            let weight = |(_, k, d): &(f64, f64, f64)| step * k + 2.0 * d;
+            let heavier = |a: (f64, f64, f64), b: (f64, f64, f64)| if weight(&b) > weight(&a) { b } else { a };
+            let (_, stiffness, damping) = (0..spec.count).map(row).fold((0.0, 0.0, 0.0), heavier);
+            let lightest = inverse_mass.iter().fold(0.0f64, |most, x| most.max(*x));
+            (lightest, stiffness, damping)
+        }
+    }
+}

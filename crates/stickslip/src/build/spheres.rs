@@ -1,0 +1,133 @@
+//! Many spheres on a plane: arrays of their own beside an empty network.
+
+use super::Builder;
+use super::chain::random;
+use super::laws::{Felt, LawKind};
+use super::normal::{NormalKind, Pressed};
+use crate::element::friction::SteadyCurve;
+use crate::integrate::Method;
+use crate::scenario::{InitialMode, Port, SpheresSpec};
+use crate::spheres::{Ball, BallMode, Spheres, SpheresState};
+use nalgebra::Vector3;
+
+// Which quantity a random number is for, beyond those of chains: three of each.
+const POSITION: u64 = 10;
+const VELOCITY: u64 = 20;
+
+impl Builder<'_> {
+    pub(super) fn add_spheres(&mut self, spec: &SpheresSpec) -> Option<(Spheres, SpheresState)> {
+        if self.method != Method::ImplicitEuler {
+            let message = format!(
+                "`[spheres]` do not run with integrator = \"{}\"",
+                self.method.row().name
+            );
+            self.error("simulation.integrator", message).help = Some("write integrator = \"implicit-euler\"".into());
+            return None;
+        }
+        let felt = Felt {
+            mass: Some(spec.body.mass),
+            angular: Some(false),
+        };
+        let path = "spheres.contact";
+        let pressed = Pressed {
+            felt,
+            mass: felt.mass,
+            weight: None,
+            landing: None,
+            how: "of a sphere",
+        };
+        let normal = self.normal_law(&format!("{path}.normal"), Some(&spec.normal), pressed)?;
+        let NormalKind::Rigid { restitution } = normal else {
+            self.error(&format!("{path}.normal.law"), "the plane of `[spheres]` is rigid")
+                .help = Some("write normal = { law = \"rigid\" }".into());
+            return None;
+        };
+        let path = "spheres.contact.friction";
+        let friction = match &spec.friction {
+            None => [0.0; 2],
+            Some(friction) => {
+                let rubbing = self.friction_law(path, friction, [Port::Ground; 2], felt, true)?;
+                match (rubbing.kind, rubbing.curve) {
+                    (LawKind::Implicit { .. }, SteadyCurve::Stribeck(curve))
+                        if curve.velocity == 0.0 && curve.viscous == 0.0 =>
+                    {
+                        [curve.holding, curve.kinetic]
+                    }
+                    _ => {
+                        let message = "a rigid contact takes Coulomb friction with the law \"implicit\"";
+                        self.error(path, message).help =
+                            Some("write friction = { law = \"implicit\", mu = 0.5 } (mu_static may be larger)".into());
+                        return None;
+                    }
+                }
+            }
+        };
+        let spheres = Spheres {
+            count: spec.count,
+            radius: spec.radius,
+            mass: spec.body.mass,
+            inertia: spec.body.inertia[0],
+            normal: Vector3::from(spec.plane.normal),
+            offset: spec.plane.offset,
+            friction,
+            restitution,
+            gravity: self.world_gravity,
+            step: self.step,
+        };
+        let initial = spec.friction.as_ref().and_then(|friction| friction.initial);
+        let balls = place(spec, &spheres, initial);
+        if let Some(i) = balls.iter().position(|ball| spheres.gap(ball) < -1e-9 * spheres.radius) {
+            let message = format!(
+                "sphere {i} begins inside the plane, by {:.3e} m",
+                -spheres.gap(&balls[i])
+            );
+            let height = spheres.offset + spheres.radius;
+            self.error("spheres.body.position", message).help = Some(format!(
+                "along the normal of the plane the centre must be at {height} m or higher"
+            ));
+            return None;
+        }
+        let state = SpheresState::new(&spheres, balls);
+        Some((spheres, state))
+    }
+}
+
+/// A square grid along the plane, filled row by row from the position given.
+fn place(spec: &SpheresSpec, spheres: &Spheres, initial: Option<InitialMode>) -> Vec<Ball> {
+    let side = (spec.count as f64).sqrt().ceil() as usize;
+    let [first, second] = spheres.tangents();
+    let spread = &spec.spread;
+    let shift = |size: f64, quantity: u64, i: usize| {
+        let part = |axis: u64| {
+            if size == 0.0 {
+                0.0
+            } else {
+                size * random(spread.seed, quantity + axis, i)
+            }
+        };
+        Vector3::new(part(0), part(1), part(2))
+    };
+    let ball = |i: usize| {
+        let shifted = shift(spread.position, POSITION, i);
+        let along = spec.spacing * (i % side) as f64 + shifted.x;
+        let across = spec.spacing * (i / side) as f64 + shifted.y;
+        let velocity = Vector3::from(spec.body.velocity) + shift(spread.velocity, VELOCITY, i);
+        let rests = velocity == Vector3::zeros() && spec.body.angular_velocity == [0.0; 3];
+        let stuck = match initial {
+            Some(mode) => mode == InitialMode::Stick,
+            None => rests,
+        };
+        let mut ball = Ball {
+            position: Vector3::from(spec.body.position) + along * first + across * second,
+            velocity,
+            angular_velocity: Vector3::from(spec.body.angular_velocity),
+            rotation: spec.body.rotation,
+            mode: if stuck { BallMode::Stick } else { BallMode::Slip },
+        };
+        if spheres.gap(&ball) > 1e-9 * spheres.radius {
+            ball.mode = BallMode::Open;
+        }
+        ball
+    };
+    (0..spec.count).map(ball).collect()
+}

@@ -1,0 +1,87 @@
+//! Several networks side by side: the variants of a sweep go through the same steps, each in a lane of a vector. Every lane
+//! does exactly what its network would do alone, bit for bit (tested).
+
+use super::runge_kutta::{EULER, RK4};
+use super::{Method, fused, lone};
+use crate::network::{Network, NetworkState, Scratch};
+
+/// Most networks that are moved together: packs enough that none waits for its own sums.
+pub(crate) const MOST: usize = 32;
+
+/// One network and its state.
+pub(crate) struct Lane<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) state: &'a mut NetworkState,
+    pub(crate) scratch: &'a mut Scratch,
+}
+
+/// Whether a network can go beside others of its kind.
+pub(crate) fn takes(method: Method, network: &Network) -> bool {
+    match method {
+        Method::ImplicitEuler => lone::Lone::of(network).is_some(),
+        Method::Euler | Method::Rk4 => fused::lanes::takes(network),
+        _ => false,
+    }
+}
+
+/// Moves networks with the same step up to `steps` steps. One that cannot go with the others, or whose numbers do not stay
+/// finite, is left behind where it parted from them and goes on alone.
+pub(crate) fn run(method: Method, lanes: &mut [Lane<'_>], steps: u64) {
+    match method {
+        Method::ImplicitEuler => lone::run_lanes(lanes, steps),
+        Method::Euler => fused::lanes::run_lanes(&EULER, lanes, steps),
+        Method::Rk4 => fused::lanes::run_lanes(&RK4, lanes, steps),
+        _ => (),
+    }
+}
+
+/// Keeps the compiler from joining one pack with the next: it would take lane 0 of every pack for one vector and spend its
+/// time on putting them together.
+#[inline(always)]
+pub(super) fn fence() {
+    std::hint::black_box(());
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Simulation;
+    use crate::scenario::Scenario;
+
+    fn simulation(name: &str, sets: &[&str]) -> Simulation {
+        let path = format!("{}/../../benches/scenarios/{name}.toml", env!("CARGO_MANIFEST_DIR"));
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_string()).collect();
+        let scenario = Scenario::read(path, &sets).unwrap_or_else(|error| panic!("{error}"));
+        Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// That rows are right is seen in their bytes; that they went side by side, only here.
+    #[test]
+    fn those_that_are_built_alike_move_and_others_stay() {
+        let lugre = ["elements.floor.law=lugre", "elements.floor.damping=10"];
+        let stribeck = ["elements.floor.static=12", "elements.floor.stribeck_velocity=1"];
+        let elsewhere = ["elements.spring.between=[\"block\", \"ground\"]"];
+        for (name, sets, other) in [
+            ("w4", &[][..], &["elements.floor.viscous=1"][..]),
+            ("w1", &[], &stribeck),
+            ("w1-rk4", &[], &elsewhere),
+            ("w1-rk4", &lugre, &["elements.floor.law=proxy"]),
+        ] {
+            let masses = ["bodies.block.mass=1", "bodies.block.mass=2", "bodies.block.mass=3"];
+            let mut all: Vec<Simulation> = masses
+                .iter()
+                .map(|mass| simulation(name, &[sets, &[mass]].concat()))
+                .collect();
+            all.push(simulation(name, other));
+            assert!(all[0].goes_in_lanes());
+            Simulation::advance_together(&mut all.iter_mut().collect::<Vec<_>>(), 3000);
+            let done: Vec<u64> = all.iter().map(Simulation::steps_done).collect();
+            assert_eq!(done, [3000, 3000, 3000, 0], "{name}");
+            for (mass, together) in masses.iter().zip(&all) {
+                let mut alone = simulation(name, &[sets, &[mass]].concat());
+                alone.advance(3000).unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(alone.state().values, together.state().values, "{name}, {mass}");
+            }
+        }
+        assert!(!simulation("w2", &[]).goes_in_lanes());
+    }
+}

@@ -1,0 +1,288 @@
+//! A sweep does many runs side by side in lanes. Every row is the one of a run alone, to the last bit, for any number of
+//! threads; a run that fails fails with the same words.
+
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+use stickslip::Simulation;
+use stickslip::scenario::{Draft, Scenario};
+use stickslip::sweep::{Axis, Row, Sweep};
+
+/// A scenario, what is varied and what is measured.
+#[derive(Clone, Debug)]
+struct Study {
+    text: String,
+    axes: Vec<String>,
+    measures: Vec<String>,
+}
+
+fn check(study: &Study) -> Result<(), TestCaseError> {
+    let draft = match Draft::parse(&study.text, "test.toml", &[]) {
+        Ok(draft) => draft,
+        Err(error) => return Err(TestCaseError::fail(format!("{error}\n{}", study.text))),
+    };
+    let axes = study.axes.iter().map(|axis| Axis::parse(axis).unwrap()).collect();
+    let sweep = match Sweep::new(draft, axes, &study.measures) {
+        Ok(sweep) => sweep,
+        Err(error) => return Err(TestCaseError::fail(format!("{error}\n{study:?}"))),
+    };
+    let mut runner = sweep.runner();
+    let alone: Vec<Row> = (0..sweep.rows())
+        .map(|row| runner.run(sweep.keys(row), None).unwrap())
+        .collect();
+    for row in &alone {
+        let general = step_by_step(study, row);
+        let general = general.map_or([None; 2], |numbers| numbers.map(Some));
+        prop_assert_eq!(&bits(row)[..2], &general, "{:?}", study);
+    }
+    for threads in [1, 3] {
+        let mut rows = Vec::new();
+        let mut keep = |row: Row| {
+            rows.push(row);
+            Ok(())
+        };
+        sweep.run(0..sweep.rows(), threads, None, &mut keep).unwrap();
+        for (row, alone) in rows.iter().zip(&alone) {
+            prop_assert_eq!(bits(row), bits(alone), "{} threads, {:?}", threads, study);
+            prop_assert_eq!(&row.failure, &alone.failure, "{} threads, {:?}", threads, study);
+        }
+        prop_assert_eq!(rows.len(), alone.len());
+    }
+    Ok(())
+}
+
+/// Position and velocity of the first body at the end of a row's run, done step by step: no shortcut is taken.
+fn step_by_step(study: &Study, row: &Row) -> Option<[u64; 2]> {
+    let keys = study.axes.iter().map(|axis| axis.split('=').next().unwrap_or_default());
+    let sets: Vec<String> = keys
+        .zip(&row.keys)
+        .map(|(key, value)| format!("{key}={}", value.written))
+        .collect();
+    let mut simulation = Simulation::new(Scenario::parse(&study.text, "test.toml", &sets).ok()?).ok()?;
+    for _ in 0..simulation.built().steps {
+        simulation.advance(1).ok()?;
+    }
+    Some([simulation.position(0)[0].to_bits(), simulation.velocity(0)[0].to_bits()])
+}
+
+fn bits(row: &Row) -> Vec<Option<u64>> {
+    row.values
+        .iter()
+        .map(|value| value.as_f64().map(f64::to_bits))
+        .collect()
+}
+
+fn number() -> impl Strategy<Value = f64> {
+    prop_oneof![Just(0.0), -2.0..2.0]
+}
+
+/// Functions of time: constant, constant piece by piece, smooth.
+fn profile() -> impl Strategy<Value = String> {
+    prop_oneof![
+        3 => number().prop_map(|x| format!("{x}")),
+        1 => number().prop_map(|x| format!("\"if(t < 0.02, {x}, -1)\"")),
+        1 => (number(), 1.0..200.0).prop_map(|(x, w)| format!("\"{x}*sin({w:.3}*t) + cos(7*t)\"")),
+    ]
+}
+
+/// The steady curve of a friction: its numbers as lines of a table.
+fn curve() -> impl Strategy<Value = String> {
+    let extra = prop_oneof![
+        3 => Just(String::new()),
+        1 => (0.1..3.0).prop_map(|b| format!("viscous = {b}\n")),
+        1 => (0.01..0.5).prop_map(|v| format!("stribeck_velocity = {v}\n")),
+    ];
+    (
+        0.1..5.0,
+        prop_oneof![Just(0.0), 0.1..3.0],
+        extra,
+        prop::bool::weighted(0.2),
+    )
+        .prop_map(|(kinetic, more, extra, pressed)| {
+            let (normal, unit) = if pressed {
+                ("normal_force = \"2 + sin(90*t)\"\n", ["mu", "mu_static"])
+            } else {
+                ("", ["kinetic", "static"])
+            };
+            format!(
+                "{} = {kinetic}\n{} = {}\n{extra}{normal}",
+                unit[0],
+                unit[1],
+                kinetic + more
+            )
+        })
+}
+
+/// A key and the ends of its interval.
+type Range = (String, f64, f64);
+
+/// Up to two of the keys that may be varied, each with so many values.
+fn pick(keys: &[Range], varied: &BTreeSet<usize>, counts: [u64; 2]) -> Vec<String> {
+    let places: BTreeSet<usize> = varied.iter().map(|i| i % keys.len()).collect();
+    (places.into_iter().zip(counts))
+        .map(|(i, count)| format!("{}=lin:{}:{}:{count}", keys[i].0, keys[i].1, keys[i].2))
+        .collect()
+}
+
+/// A law of one bristle and its numbers.
+fn bristle() -> impl Strategy<Value = String> {
+    let law = prop_oneof![Just("proxy"), Just("relaxed"), Just("lugre"), Just("dahl")];
+    (
+        law,
+        0.1..3.0,
+        100.0..1e4,
+        1.0..50.0,
+        prop::bool::weighted(0.3),
+        prop::bool::weighted(0.3),
+    )
+        .prop_map(|(law, kinetic, stiffness, damping, pressed, stribeck)| {
+            let (normal, key) = if pressed {
+                ("normal_force = \"2 + sin(90*t)\"\n", "mu")
+            } else {
+                ("", "kinetic")
+            };
+            let damping = match law {
+                "relaxed" => "beta = 0.004\n".to_string(),
+                "dahl" => String::new(),
+                _ => format!("damping = {damping}\n"),
+            };
+            let stribeck = if stribeck && law != "dahl" {
+                let more = if pressed { "mu_static" } else { "static" };
+                format!("{more} = {}\nstribeck_velocity = 0.1\nviscous = 0.2\n", kinetic + 0.5)
+            } else {
+                String::new()
+            };
+            format!("{key} = {kinetic}\nlaw = \"{law}\"\nstiffness = {stiffness}\n{damping}{normal}{stribeck}")
+        })
+}
+
+prop_compose! {
+    /// One or two masses, maybe a driver, springs and bristles between them, in explicit steps.
+    fn masses()(
+        integrator in prop_oneof![Just("euler"), Just("rk4")],
+        step in prop_oneof![Just(1e-3), Just(7e-4), Just(0.4)],
+        steps in 1..60u64,
+        bodies in prop::collection::vec((0.2..3.0, number(), number(), prop::option::of(profile())), 1..=2),
+        driver in prop::option::of((prop::bool::ANY, profile())),
+        springs in prop::collection::vec((0usize..4, 0usize..4, 1.0..300.0, number(), number()), 0..4),
+        frictions in prop::collection::vec((0usize..4, 0usize..4), 0..3),
+        law in bristle(),
+        varied in prop::collection::btree_set(0usize..12, 1..=2),
+        counts in [1u64..24, 1u64..4],
+    ) -> Study {
+        let mut axes: Vec<Range> = Vec::new();
+        let mut vary = |key: String, low: f64, high: f64| axes.push((key, low, high));
+        let mut text = format!(
+            "[simulation]\nduration = {}\nstep = {step}\nintegrator = \"{integrator}\"\n", step * steps as f64);
+        let mut names = vec!["ground"];
+        for (name, (mass, position, velocity, force)) in ["one", "two"].into_iter().zip(bodies) {
+            text += &format!("[bodies.{name}]\nkind = \"mass\"\nmass = {mass}\nposition = {position}\nvelocity = {velocity}\n");
+            vary(format!("bodies.{name}.mass"), 0.5, 2.0);
+            vary(format!("bodies.{name}.velocity"), -1.0, 3.0);
+            if let Some(force) = force {
+                text += &format!("force = {force}\n");
+                vary(format!("bodies.{name}.force"), -3.0, 5.0);
+            }
+            names.push(name);
+        }
+        if let Some((by_position, profile)) = driver {
+            let key = if by_position { "position" } else { "velocity" };
+            text += &format!("[bodies.hook]\nkind = \"driver\"\n{key} = {profile}\n");
+            vary(format!("bodies.hook.{key}"), -1.0, 2.0);
+            names.push("hook");
+        }
+        let ends = |a: usize, b: usize| (names[a % names.len()], names[b % names.len()]);
+        for (i, (a, b, stiffness, damping, length)) in springs.into_iter().enumerate() {
+            let (a, b) = ends(a, b);
+            if a != b {
+                text += &format!(
+                    "[elements.s{i}]\nkind = \"spring\"\nbetween = [\"{a}\", \"{b}\"]\nstiffness = {stiffness}\n\
+                     damping = {}\nlength = {}\n", damping.abs(), length.abs());
+                // The stiffest of them overflow within a run.
+                vary(format!("elements.s{i}.stiffness"), 1.0, if i == 0 { 1e40 } else { 1e3 });
+            }
+        }
+        for (i, (a, b)) in frictions.into_iter().enumerate() {
+            let (a, b) = ends(a, b);
+            if a != b {
+                text += &format!("[elements.f{i}]\nkind = \"friction\"\nbetween = [\"{a}\", \"{b}\"]\n{law}");
+                vary(format!("elements.f{i}.{}", if law.starts_with("mu") { "mu" } else { "kinetic" }), 0.1, 0.6);
+                vary(format!("elements.f{i}.stiffness"), 100.0, 1000.0);
+            }
+        }
+        let measures = vec!["final.one.position".to_string(), "final.one.velocity".into()];
+        Study { axes: pick(&axes, &varied, counts), text, measures }
+    }
+}
+
+prop_compose! {
+    /// One coordinate with drivers, springs and friction in the implicit step.
+    fn blocks()(
+        step in prop_oneof![Just(1e-3), Just(7e-4), Just(0.1)],
+        steps in 1..120u64,
+        shaft in prop::bool::weighted(0.2),
+        mass in prop_oneof![Just(1.0), 0.2..3.0],
+        (position, velocity) in (number(), number()),
+        force in prop::option::of(profile()),
+        drivers in prop::collection::vec((profile(), number()), 0..=2),
+        springs in prop::collection::vec((0usize..3, prop::bool::ANY, 1.0..300.0, number(), number()), 0..3),
+        friction in prop::option::of((0usize..3, prop::bool::ANY, curve())),
+        varied in prop::collection::btree_set(0usize..12, 1..=2),
+        counts in [1u64..24, 1u64..4],
+    ) -> Study {
+        let mut axes: Vec<Range> = Vec::new();
+        let mut vary = |key: String, low: f64, high: f64| axes.push((key, low, high));
+        let mut text = format!(
+            "[simulation]\nduration = {}\nstep = {step}\nintegrator = \"implicit-euler\"\n", step * steps as f64);
+        let (kind, amount) = if shaft { ("inertia", "inertia") } else { ("mass", "mass") };
+        text += &format!("[bodies.block]\nkind = \"{kind}\"\n{amount} = {mass}\nposition = {position}\nvelocity = {velocity}\n");
+        let mut names = vec!["ground"];
+        vary(format!("bodies.block.{amount}"), 0.5, 2.0);
+        vary("bodies.block.velocity".into(), -1.0, 3.0);
+        vary("bodies.block.position".into(), -1.0, 1.0);
+        if let (Some(force), false) = (&force, shaft) {
+            text += &format!("force = {force}\n");
+            vary("bodies.block.force".into(), -3.0, 5.0);
+        }
+        for (name, (profile, start)) in ["hook", "belt"].into_iter().zip(drivers) {
+            text += &format!("[bodies.{name}]\nkind = \"driver\"\nvelocity = {profile}\nstart = {start}\n");
+            vary(format!("bodies.{name}.velocity"), -1.0, 2.0);
+            names.push(name);
+        }
+        for (i, (other, first, stiffness, damping, length)) in springs.into_iter().enumerate() {
+            let other = names[other % names.len()];
+            let ends = if first { ["block", other] } else { [other, "block"] };
+            text += &format!(
+                "[elements.s{i}]\nkind = \"spring\"\nbetween = [\"{}\", \"{}\"]\nstiffness = {stiffness}\ndamping = {}\n\
+                 length = {}\nimplicit = false\n", ends[0], ends[1], damping.abs(), length.abs());
+            // The stiffest of them overflow within a run.
+            vary(format!("elements.s{i}.stiffness"), 1.0, if i == 0 { 1e9 } else { 1e3 });
+        }
+        if let Some((other, first, curve)) = friction {
+            let other = names[other % names.len()];
+            let ends = if first { ["block", other] } else { [other, "block"] };
+            text += &format!("[elements.floor]\nkind = \"friction\"\nbetween = [\"{}\", \"{}\"]\nlaw = \"implicit\"\n{curve}", ends[0], ends[1]);
+            let key = if curve.starts_with("mu") { "mu" } else { "kinetic" };
+            vary(format!("elements.floor.{key}"), 0.1, 1.0);
+        }
+        let axes = pick(&axes, &varied, counts);
+        let mut measures = vec!["final.block.position".to_string(), "final.block.velocity".into()];
+        if text.contains("floor") {
+            measures.push("final.floor.force".into());
+        }
+        Study { text, axes, measures }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn blocks_side_by_side_or_alone(study in blocks()) {
+        check(&study)?;
+    }
+
+    #[test]
+    fn masses_side_by_side_or_alone(study in masses()) {
+        check(&study)?;
+    }
+}

@@ -1,0 +1,135 @@
+//! `cargo xtask bench w4`: a sweep by the engine, from reading its scenario to its rows, and by a hand-written C program.
+
+use crate::bench::{build_limit, cpu_seconds, keep, run_limit};
+use crate::root;
+use serde_json::{Map, Value, json};
+use std::time::Instant;
+use stickslip::scenario::Draft;
+use stickslip::sweep::{Axis, Row, Sweep};
+
+/// Runs, and steps of each; the same in the limit program. The engine's first step finds the spring slack.
+pub const RUNS: u64 = 10_032;
+const STEPS: u64 = 100_000;
+/// Values of each axis; the last runs of the grid are left out.
+const SIDE: u64 = 101;
+const STEP: f64 = 1e-3;
+const TURNS: usize = 5;
+/// One run in so many is done alone too, to see that it is the same to the last bit.
+const SAMPLE: usize = 209;
+
+/// The sweep with other values for some keys.
+pub fn prepare(sets: &[&str]) -> Result<Sweep, String> {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_string()).collect();
+    let path = root().join("benches/scenarios/w4.toml");
+    let draft = Draft::read(path, &sets).map_err(|error| error.to_string())?;
+    // The limit program divides the intervals by SIDE, not by SIDE - 1.
+    let axis = |key: &str, low: f64, width: f64| {
+        let high = low + width * (SIDE - 1) as f64 / SIDE as f64;
+        Axis::parse(&format!("{key}=lin:{low:?}:{high:?}:{SIDE}")).map_err(|error| error.to_string())
+    };
+    let axes = vec![
+        axis("bodies.hook.velocity", 0.05, 1.95)?,
+        axis("elements.spring.stiffness", 10.0, 190.0)?,
+    ];
+    let measures = ["final.hook.position", "final.block.position"].map(str::to_string);
+    Sweep::new(draft, axes, &measures).map_err(|error| error.to_string())
+}
+
+/// The rows, and the CPU time and wall time they took, s.
+fn rows(sweep: &Sweep, threads: usize) -> Result<(Vec<Row>, f64, f64), String> {
+    let mut rows = Vec::with_capacity(RUNS as usize);
+    let (cpu, wall) = (cpu_seconds(), Instant::now());
+    let mut keep = |row| {
+        rows.push(row);
+        Ok(())
+    };
+    sweep
+        .run(0..RUNS, threads, None, &mut keep)
+        .map_err(|error| error.to_string())?;
+    Ok((rows, cpu_seconds() - cpu, wall.elapsed().as_secs_f64()))
+}
+
+/// Stretch of the spring in the last step: its end moves on afterwards.
+fn stretch(row: &Row) -> Result<f64, String> {
+    let number = |value: Option<&Value>| value.and_then(Value::as_f64).ok_or("a run has failed");
+    let speed = row.keys.first().and_then(|key| key.number).ok_or("a row has no key")?;
+    Ok(number(row.values.first())? - STEP * speed - number(row.values.get(1))?)
+}
+
+/// `bench w4 [--json]`.
+pub fn run(arguments: &[&str]) -> Result<(), String> {
+    let sweep = prepare(&[])?;
+    let short = prepare(&["simulation.duration=1 ms"])?;
+    let limit = build_limit("w4")?;
+    let (mut whole, mut set_up, mut least) = (f64::INFINITY, f64::INFINITY, None);
+    let (mut one, mut two) = (f64::INFINITY, (f64::INFINITY, 0.0));
+    let mut last = Vec::new();
+    for _ in 0..TURNS {
+        if let Some(program) = &limit {
+            for (_, ns, outcome) in run_limit(program, 1)? {
+                least = Some(least.map_or((ns, outcome.clone()), |(before, _): (f64, _)| (ns.min(before), outcome)));
+            }
+        }
+        let (all, cpu, wall) = rows(&sweep, 1)?;
+        (whole, one, last) = (whole.min(cpu), one.min(wall), all);
+        set_up = set_up.min(rows(&short, 1)?.1);
+        let (all, cpu, wall) = rows(&sweep, 2)?;
+        if all != last {
+            return Err("two threads give other rows than one".into());
+        }
+        if wall < two.0 {
+            two = (wall, cpu / wall);
+        }
+    }
+    // As for the other works, what is before the first step is not counted in; it is told beside.
+    let steps = (RUNS * STEPS) as f64;
+    let cost = (whole - set_up) * 1e9 / steps;
+    let (alone, equal) = one_by_one(&sweep, &last)?;
+    if !equal {
+        return Err("a run in a lane differs from the run alone".into());
+    }
+    let mean = last.iter().map(stretch).sum::<Result<f64, _>>()? / RUNS as f64;
+    let (limit_ns, limit_outcome) = least.unzip();
+    let result = json!({
+        "name": "w4",
+        "ns_per_step": cost,
+        "limit_ns": limit_ns,
+        "ratio": limit_ns.map(|limit| cost / limit),
+        "outcome": mean,
+        "limit_outcome": limit_outcome.and_then(|outcome| outcome.first().copied()),
+        "equal_to_runs_alone": equal,
+        "alone_ns": alone,
+        "microseconds_to_set_up_a_run": set_up * 1e6 / RUNS as f64,
+        "ns_per_step_with_set_up": whole * 1e9 / steps,
+        "threads": { "one_s": one, "two_s": two.0, "speedup": one / two.0, "cores_obtained": two.1 },
+    });
+    let object: Map<String, Value> = result.as_object().cloned().unwrap_or_default();
+    keep("w4", &object)?;
+    if arguments.contains(&"--json") {
+        println!("{result}");
+    } else {
+        for (name, value) in &object {
+            println!("{name:<30} {value}");
+        }
+    }
+    Ok(())
+}
+
+/// Nanoseconds per step of runs alone, and whether they are those of the sweep to the last bit.
+fn one_by_one(sweep: &Sweep, rows: &[Row]) -> Result<(f64, bool), String> {
+    let mut runner = sweep.runner();
+    let bits = |row: &Row| -> Vec<Option<u64>> {
+        row.values
+            .iter()
+            .map(|value| value.as_f64().map(f64::to_bits))
+            .collect()
+    };
+    let start = cpu_seconds();
+    let (mut count, mut equal) = (0, true);
+    for row in rows.iter().step_by(SAMPLE) {
+        let alone = runner.run(row.keys.clone(), None).ok_or("a run was stopped")?;
+        equal &= bits(&alone) == bits(row);
+        count += 1;
+    }
+    Ok(((cpu_seconds() - start) * 1e9 / (count * (STEPS + 1)) as f64, equal))
+}

@@ -1,0 +1,106 @@
+//! `cargo xtask table`: the costs in README.md from the kept results, beside those of other programs.
+
+use crate::root;
+use serde_json::Value;
+
+const BEGIN: &str = "<!-- costs: written by `cargo xtask table` -->";
+const END: &str = "<!-- end of costs -->";
+
+/// Writes the table into README.md.
+pub fn run() -> Result<(), String> {
+    let path = root().join("README.md");
+    let text = std::fs::read_to_string(&path).map_err(|error| error.to_string())?;
+    std::fs::write(&path, with_table(&text)?).map_err(|error| format!("cannot write README.md: {error}"))
+}
+
+/// A page with the table as it should be.
+fn with_table(page: &str) -> Result<String, String> {
+    let missing = || format!("README.md has no place for the table: {BEGIN} … {END}");
+    let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;
+    let (_, after) = rest.split_once(END).ok_or_else(missing)?;
+    Ok(format!("{before}{BEGIN}\n{}{END}{after}", table()?))
+}
+
+fn table() -> Result<String, String> {
+    let peers = read("peers")?;
+    let mut text = String::from(
+        "| work | stickslip | C by hand | ratio | outcome | other programs: cost (outcome) |\n|---|---|---|---|---|---|\n",
+    );
+    for work in peers["works"].as_array().into_iter().flatten() {
+        let name = word(&work["name"]);
+        // Variants of a work are kept with it.
+        let file = name.split('-').next().unwrap_or(name);
+        let Ok(history) = read(file) else {
+            continue;
+        };
+        let entry = history.as_array().and_then(|entries| entries.last());
+        let result = entry.into_iter().flat_map(|entry| {
+            let variants = entry["variants"].as_array().into_iter().flatten();
+            std::iter::once(entry).chain(variants)
+        });
+        let Some(result) = result.into_iter().find(|result| word(&result["name"]) == name) else {
+            continue;
+        };
+        let others: Vec<String> = (work["peers"].as_array().into_iter().flatten())
+            .map(|peer| format!("{} {} ({})", word(&peer[0]), cost(&peer[1]), word(&peer[2])))
+            .collect();
+        let ratio = result["ratio"]
+            .as_f64()
+            .map_or("-".into(), |ratio| format!("{ratio:.1}"));
+        text += &format!(
+            "| {}, {} | {} | {} | {ratio} | {}: {} | {} |\n",
+            word(&work["title"]),
+            word(&work["unit"]),
+            cost(&result["ns_per_step"]),
+            cost(&result["limit_ns"]),
+            word(&work["outcome"]),
+            outcome(&result["outcome"]),
+            others.join("; ")
+        );
+    }
+    text += &format!(
+        "\nThe first three columns were measured side by side in one run on one core (`cargo xtask bench`), the other programs {}.\n",
+        word(&peers["measured"])
+    );
+    Ok(text)
+}
+
+fn read(name: &str) -> Result<Value, String> {
+    let path = root().join("benches/results").join(format!("{name}.json"));
+    let text = std::fs::read_to_string(&path).map_err(|error| format!("cannot read {}: {error}", path.display()))?;
+    serde_json::from_str(&text).map_err(|error| format!("{}: {error}", path.display()))
+}
+
+fn word(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+/// A cost with two or three digits that mean something.
+fn cost(value: &Value) -> String {
+    match value.as_f64() {
+        None => "-".into(),
+        Some(x) if x < 10.0 => format!("{x:.2}"),
+        Some(x) if x < 100.0 => format!("{x:.0}"),
+        Some(x) => format!("{:.0}", (x / 10.0).round() * 10.0),
+    }
+}
+
+fn outcome(value: &Value) -> String {
+    let number = |value: &Value| value.as_f64().map_or("-".into(), |x| format!("{x:.6}"));
+    match value.as_array() {
+        Some(several) => several.iter().map(number).collect::<Vec<_>>().join(", "),
+        None => number(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn the_table_in_the_readme_is_that_of_the_results() {
+        let text = std::fs::read_to_string(crate::root().join("README.md")).unwrap();
+        assert!(
+            super::with_table(&text).unwrap() == text,
+            "the results have changed: cargo xtask table"
+        );
+    }
+}
