@@ -102,6 +102,26 @@ pub fn list(rows: &[Vec<String>], indent: &str) -> String {
     out
 }
 
+/// What the linearised equations say of steady sliding, in words.
+pub fn steady_sliding(growth: f64, frequency: f64) -> String {
+    let swinging = if frequency > 0.0 {
+        format!(", swinging with {} rad/s", number(frequency))
+    } else {
+        String::new()
+    };
+    if growth > 0.0 {
+        format!(
+            "linearly unstable: a small disturbance grows by {} 1/s{swinging}",
+            number(growth)
+        )
+    } else {
+        format!(
+            "linearly stable: a small disturbance dies out with {} 1/s{swinging}",
+            number(-growth)
+        )
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -6,6 +6,7 @@
 //! solve (J·A⁻¹·Jᵀ)·f = −J·a. The same matrix W = J·A⁻¹·Jᵀ gives the bristle modes: the eigenvalues of √K·W·√K are
 //! the squares of their angular frequencies.
 
+use crate::analysis::steady::SteadySliding;
 use crate::build::{Choice, Place};
 use crate::network::stage::evaluate;
 use crate::network::{Network, Scratch};
@@ -142,6 +143,8 @@ pub struct Advice {
     pub choices: Vec<ChoiceLine>,
     /// Frictions.
     pub frictions: Vec<FrictionLine>,
+    /// Linear stability of steady sliding, where there is such a motion.
+    pub steady_sliding: Option<SteadySliding>,
     /// Warnings as sentences.
     pub warnings: Vec<String>,
     /// The same with their places in the file.
@@ -180,6 +183,7 @@ pub fn advise(simulation: &Simulation) -> Advice {
             .collect(),
         choices: built.choices.iter().map(ChoiceLine::from).collect(),
         frictions: friction_lines(simulation),
+        steady_sliding: SteadySliding::of(simulation),
         warnings: Vec::new(),
         diagnostics: built.warnings.clone(),
     };

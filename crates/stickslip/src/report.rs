@@ -2,6 +2,7 @@
 
 use crate::analysis::recovery::Rates;
 pub use crate::analysis::slip_events::{SizeBin, SlipEvent, SlipEventsReport};
+use crate::analysis::steady::SteadySliding;
 use crate::analysis::stick_slip::StickSlip;
 pub use crate::analysis::stick_slip::StickSlipReport;
 use crate::element::Mode;
@@ -133,6 +134,18 @@ pub struct Report {
     pub solver: Option<Statistics>,
     /// Warnings.
     pub warnings: Vec<String>,
+}
+
+impl Report {
+    /// Adds what the linearised equations say of steady sliding, if the run looked for stick-slip.
+    pub fn examine_steady_sliding(&mut self, simulation: &Simulation) {
+        if let Some(stick_slip) = &mut self.stick_slip
+            && let Some(steady) = SteadySliding::of(simulation)
+        {
+            stick_slip.linear_growth = Some(steady.growth);
+            stick_slip.linear_frequency = Some(steady.frequency);
+        }
+    }
 }
 
 /// Watches a run step by step.

@@ -1,7 +1,7 @@
 //! `stickslip check FILE`.
 
 use crate::failure::{Failure, print, print_json, warn};
-use crate::text::{duration, list, number, table};
+use crate::text::{duration, list, number, steady_sliding, table};
 use clap::Args;
 use std::path::PathBuf;
 use stickslip::Simulation;
@@ -117,6 +117,13 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>) -> String {
     }
     if !advice.frictions.is_empty() {
         out += &format!("\nFriction\n{}", frictions(&advice.frictions));
+    }
+    if let Some(steady) = &advice.steady_sliding {
+        let words = steady_sliding(steady.growth, steady.frequency);
+        out += &format!("\nSteady sliding at the speed of the drive\n  {words}\n");
+        if !steady.stable {
+            out += "  whether the cycle it ends in is large only a run can tell\n";
+        }
     }
     if !advice.choices.is_empty() {
         let rows: Vec<Vec<String>> = advice

@@ -30,7 +30,8 @@ Examples:
 ///
 /// Every cell is one run, classified by the scenario's [analysis] stick_slip: stable if the amplitude is at most the
 /// threshold. [map] duration and from may be expressions in the values x and y of the cell. Rows have the two keys in SI
-/// units, amplitude, period and stable; the last three are empty where a run failed.
+/// units, amplitude, period, stable, region (creep or inertial) and linear_growth (of a disturbance of steady sliding,
+/// 1/s); all but the keys are empty where a run failed.
 ///
 /// With --trace-boundary only the boundary is looked for: for every x by bisection in y, which begins near the boundary
 /// of the neighbour. Rows are then the runs that were done.
@@ -89,6 +90,10 @@ struct Cell {
     amplitude: Option<f64>,
     /// `None` if it failed.
     stable: Option<bool>,
+    /// Whether it is stick-slip by inertia and not by creep.
+    inertial: bool,
+    /// Whether steady sliding is linearly unstable, where that is known.
+    grows: Option<bool>,
 }
 
 impl Cell {
@@ -98,6 +103,8 @@ impl Cell {
             y: row.keys[1].number.unwrap_or(f64::NAN),
             amplitude: row.values[0].as_f64(),
             stable: row.values[2].as_bool(),
+            inertial: row.values[3] == "inertial",
+            grows: row.values[4].as_f64().map(|growth| growth > 0.0),
         }
     }
 }
@@ -133,7 +140,7 @@ fn line(row: &Row) -> String {
 /// The row that a line was written from.
 fn row(keys: Vec<Value>, text: &str) -> Option<Row> {
     let fields: Vec<&str> = text.split(',').collect();
-    let [_, _, amplitude, period, stable] = fields[..] else {
+    let [_, _, amplitude, period, stable, region, growth] = fields[..] else {
         return None;
     };
     let value = |text: &str| {
@@ -145,7 +152,17 @@ fn row(keys: Vec<Value>, text: &str) -> Option<Row> {
     };
     Some(Row {
         keys,
-        values: vec![value(amplitude)?, value(period)?, value(stable)?],
+        values: vec![
+            value(amplitude)?,
+            value(period)?,
+            value(stable)?,
+            if region.is_empty() {
+                serde_json::Value::Null
+            } else {
+                region.into()
+            },
+            value(growth)?,
+        ],
         failure: stable.is_empty().then(|| "it failed before".to_string()),
     })
 }
@@ -169,7 +186,7 @@ impl Map {
             ));
         }
         let header = format!(
-            "{},{},amplitude,period,stable",
+            "{},{},amplitude,period,stable,region,linear_growth",
             quoted(&sweep.axes()[0].key),
             quoted(&sweep.axes()[1].key)
         );
@@ -416,17 +433,30 @@ impl Results {
     }
 }
 
+/// What the linearised equations say, where it is not what the runs do.
+fn linear(cells: &[Cell]) -> String {
+    let grows = cells.iter().filter(|cell| cell.grows == Some(true));
+    match grows.filter(|cell| cell.stable == Some(true)).count() {
+        0 => String::new(),
+        count => format!(
+            "steady sliding is linearly unstable in {count} of the stable cells: stable means that the cycle it ends in is small\n"
+        ),
+    }
+}
+
 /// How many cells are stable, and the boundary.
 fn summary(sweep: &Sweep, cells: &[Cell], points: &[Point], traced: bool, seconds: f64) -> String {
     let (x, y) = (&sweep.axes()[0], &sweep.axes()[1]);
     if !traced {
         let stable = cells.iter().filter(|cell| cell.stable == Some(true)).count();
         let failed = cells.iter().filter(|cell| cell.stable.is_none()).count();
+        let inertial = cells.iter().filter(|cell| cell.inertial).count();
         return format!(
-            "{} runs in {}: {stable} stable, {} with stick-slip, {failed} failed\n",
+            "{} runs in {}: {stable} stable, {} with stick-slip ({inertial} by inertia), {failed} failed\n{}",
             cells.len(),
             about(seconds),
-            cells.len() - stable - failed
+            cells.len() - stable - failed,
+            linear(cells)
         );
     }
     let mut rows = vec![vec![
@@ -439,10 +469,11 @@ fn summary(sweep: &Sweep, cells: &[Cell], points: &[Point], traced: bool, second
         rows.push(vec![number(point.x), number(point.y), side.to_string()]);
     }
     format!(
-        "{}{} runs in {} where the grid has {} (values in SI units)\n",
+        "{}{} runs in {} where the grid has {} (values in SI units)\n{}",
         table(&rows, ""),
         cells.len(),
         about(seconds),
-        sweep.rows()
+        sweep.rows(),
+        linear(cells)
     )
 }

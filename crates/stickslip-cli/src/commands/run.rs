@@ -100,7 +100,8 @@ impl Run {
         let rows = wanted.then_some((&columns, &mut sink as &mut Sink<'_>));
         let outcome = run(&mut simulation, rows, options);
         progress.clear();
-        let outcome = outcome.map_err(|error| Failure::write(self.out.as_deref().unwrap_or(&self.file), &error))?;
+        let mut outcome = outcome.map_err(|error| Failure::write(self.out.as_deref().unwrap_or(&self.file), &error))?;
+        outcome.report.examine_steady_sliding(&simulation);
 
         if let Some(trace) = trace {
             trace.finish()?;

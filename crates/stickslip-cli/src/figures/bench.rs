@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 use stickslip::Simulation;
+use stickslip::analysis::stick_slip::StickSlipReport;
 use stickslip::run::{Ended, Options, run};
-use stickslip::scenario::Scenario;
+use stickslip::scenario::{Draft, Scenario};
+use stickslip::sweep::{Axis, Sweep};
 use stickslip::trace::Columns;
 
 macro_rules! scenarios {
@@ -38,6 +40,11 @@ const SCENARIOS: &[(&str, &str)] = scenarios![
     "fig001-example1-push",
     "fig001-conveyor-equations",
     "fig001-example2",
+    "fig002-3",
+    "fig003-3",
+    "fig003-4",
+    "fig003-5",
+    "fig003-9",
     "fig004-1-drop",
     "fig004-1-rest",
     "fig004-2-lugre",
@@ -57,6 +64,21 @@ pub struct Run {
     columns: Vec<Vec<f64>>,
     /// Changes of mode: time, element, new mode.
     pub events: Vec<(f64, String, &'static str)>,
+    /// Stick-slip of the signal under analysis, if there is one.
+    pub stick_slip: Option<StickSlipReport>,
+}
+
+/// A cell of a stability map, in SI.
+#[derive(Clone, Copy, Debug)]
+pub struct Cell {
+    /// The value along x.
+    pub x: f64,
+    /// The value along y.
+    pub y: f64,
+    /// Amplitude of the signal under analysis.
+    pub amplitude: f64,
+    /// Whether the amplitude is at most the threshold.
+    pub stable: bool,
 }
 
 impl Run {
@@ -86,6 +108,13 @@ impl Run {
         self.column(name)?.last().copied().ok_or("the run has no rows".into())
     }
 
+    /// The stick-slip that was looked for.
+    pub fn cycle(&self) -> Result<&StickSlipReport, String> {
+        self.stick_slip
+            .as_ref()
+            .ok_or_else(|| "the analysis never began".into())
+    }
+
     /// Times at which an element changed into a mode.
     pub fn changes(&self, element: &str, to: &str) -> Vec<f64> {
         let events = self.events.iter();
@@ -100,6 +129,7 @@ impl Run {
 #[derive(Default)]
 pub struct Bench {
     done: BTreeMap<String, Rc<Run>>,
+    maps: BTreeMap<String, Rc<Vec<Cell>>>,
 }
 
 impl Bench {
@@ -114,19 +144,150 @@ impl Bench {
         if let Some(run) = self.done.get(&key) {
             return Ok(Rc::clone(run));
         }
-        let run = Rc::new(simulate(scenario, sets, every).map_err(|why| format!("{scenario}.toml: {why}"))?);
+        let run = Rc::new(simulate(scenario, sets, every, 0.0).map_err(|why| format!("{scenario}.toml: {why}"))?);
         self.done.insert(key, Rc::clone(&run));
         Ok(run)
     }
+
+    /// The same, keeping every row from a time on; the analysis begins there too.
+    pub fn late(&mut self, scenario: &str, sets: &[String], from: f64) -> Result<Rc<Run>, String> {
+        let run = simulate(scenario, sets, 1, from).map_err(|why| format!("{scenario}.toml: {why}"))?;
+        Ok(Rc::new(run))
+    }
+
+    /// Runs a scenario with several lists of changes on all cores, keeping the first and the last row.
+    pub fn several(&mut self, scenario: &str, lists: &[Vec<String>]) -> Result<Vec<Run>, String> {
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let work = || {
+            let mut done = Vec::new();
+            loop {
+                let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                let Some(sets) = lists.get(index) else { return done };
+                done.push((index, simulate(scenario, sets, u64::MAX, 0.0)));
+            }
+        };
+        let mut runs: Vec<_> = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();
+            let done = threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default());
+            done.collect()
+        });
+        runs.sort_by_key(|(index, _)| *index);
+        let named = |(_, run): (usize, Result<Run, String>)| run.map_err(|why| format!("{scenario}.toml: {why}"));
+        runs.into_iter().map(named).collect()
+    }
+
+    /// Measures of a run for each value of an axis, on all cores; `None` where the run failed.
+    pub fn sweep(
+        &mut self,
+        scenario: &str,
+        sets: &[String],
+        axis: &str,
+        measures: &[&str],
+    ) -> Result<Vec<Option<Vec<f64>>>, String> {
+        let draft = Draft::parse(text_of(scenario)?, scenario, sets).map_err(|error| error.to_string())?;
+        let axis = Axis::parse(axis).map_err(|error| error.to_string())?;
+        let measures: Vec<String> = measures.iter().map(|path| (*path).to_string()).collect();
+        let sweep = Sweep::new(draft, vec![axis], &measures).map_err(|error| error.to_string())?;
+        let mut rows = Vec::new();
+        let mut take = |row: stickslip::sweep::Row| {
+            let values = row
+                .values
+                .iter()
+                .map(|value| value.as_f64().unwrap_or(f64::NAN))
+                .collect();
+            rows.push(row.failure.is_none().then_some(values));
+            Ok(())
+        };
+        sweep
+            .run(0..sweep.rows(), cores(), None, &mut take)
+            .map_err(|error| error.to_string())?;
+        Ok(rows)
+    }
+
+    /// A stability map on all cores.
+    pub fn map(&mut self, scenario: &str, sets: &[String], x: &str, y: &str) -> Result<Rc<Vec<Cell>>, String> {
+        let key = format!("{scenario} {} {x} {y}", sets.join(" "));
+        if let Some(cells) = self.maps.get(&key) {
+            return Ok(Rc::clone(cells));
+        }
+        let sweep = sweep(scenario, sets, x, y)?;
+        let mut cells = Vec::new();
+        let mut failure = None;
+        let mut take = |row: stickslip::sweep::Row| {
+            match (
+                row.keys[0].number,
+                row.keys[1].number,
+                row.values[0].as_f64(),
+                row.values[2].as_bool(),
+            ) {
+                (Some(x), Some(y), Some(amplitude), Some(stable)) => cells.push(Cell {
+                    x,
+                    y,
+                    amplitude,
+                    stable,
+                }),
+                _ => failure = failure.take().or(row.failure),
+            }
+            Ok(())
+        };
+        sweep
+            .run(0..sweep.rows(), cores(), None, &mut take)
+            .map_err(|error| error.to_string())?;
+        if let Some(why) = failure {
+            return Err(format!("{scenario}.toml: {why}"));
+        }
+        let cells = Rc::new(cells);
+        self.maps.insert(key, Rc::clone(&cells));
+        Ok(cells)
+    }
+
+    /// The boundary of a stability map: x and y, in SI; y is NaN where there is none.
+    pub fn boundary(&mut self, scenario: &str, sets: &[String], x: &str, y: &str) -> Result<Vec<(f64, f64)>, String> {
+        let sweep = sweep(scenario, sets, x, y)?;
+        let mut points = Vec::new();
+        let mut take = |column: stickslip::sweep::Column| {
+            let y = column.boundary.and_then(|boundary| boundary.y.number);
+            points.push((column.x.number.unwrap_or(f64::NAN), y.unwrap_or(f64::NAN)));
+            Ok(())
+        };
+        sweep
+            .trace(0.02, cores(), None, &|_| None, &mut take)
+            .map_err(|error| error.to_string())?;
+        points.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Ok(points)
+    }
 }
 
-fn simulate(scenario: &str, sets: &[String], every: u64) -> Result<Run, String> {
-    let text = SCENARIOS
-        .iter()
-        .find(|(name, _)| *name == scenario)
-        .ok_or("there is no such scenario")?;
-    let read = Scenario::parse(text.1, scenario, sets).map_err(|error| error.to_string())?;
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+fn text_of(scenario: &str) -> Result<&'static str, String> {
+    let found = SCENARIOS.iter().find(|(name, _)| *name == scenario);
+    found
+        .map(|(_, text)| *text)
+        .ok_or_else(|| "there is no such scenario".into())
+}
+
+fn sweep(scenario: &str, sets: &[String], x: &str, y: &str) -> Result<Sweep, String> {
+    let draft = Draft::parse(text_of(scenario)?, scenario, sets).map_err(|error| error.to_string())?;
+    let axis = |text: &str| Axis::parse(text).map_err(|error| error.to_string());
+    Sweep::map(draft, axis(x)?, axis(y)?).map_err(|error| error.to_string())
+}
+
+/// Whether a run comes to its end.
+pub fn completed(scenario: &str, sets: &[String]) -> Result<bool, String> {
+    let read = Scenario::parse(text_of(scenario)?, scenario, sets).map_err(|error| error.to_string())?;
     let mut simulation = Simulation::new(read).map_err(|error| error.to_string())?;
+    let steps = simulation.built().steps;
+    Ok(simulation.advance(steps).is_ok())
+}
+
+fn simulate(scenario: &str, sets: &[String], every: u64, from: f64) -> Result<Run, String> {
+    let read = Scenario::parse(text_of(scenario)?, scenario, sets).map_err(|error| error.to_string())?;
+    let mut simulation = Simulation::new(read).map_err(|error| error.to_string())?;
+    let skipped = libm::floor(from / simulation.built().network.step) as u64;
+    simulation.advance(skipped).map_err(|error| error.to_string())?;
     let columns = Columns::new(&simulation);
     let mut kept = vec![Vec::new(); columns.names().len()];
     let mut keep = |row: &[f64]| {
@@ -152,5 +313,6 @@ fn simulate(scenario: &str, sets: &[String], every: u64) -> Result<Run, String> 
             .into_iter()
             .map(|event| (event.t, event.element, event.to))
             .collect(),
+        stick_slip: outcome.report.stick_slip,
     })
 }

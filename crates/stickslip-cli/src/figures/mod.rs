@@ -7,6 +7,8 @@ mod bench;
 mod expected;
 mod seed000;
 mod seed001;
+mod seed002;
+mod seed003;
 mod seed004;
 
 use bench::Bench;
@@ -41,6 +43,18 @@ pub const FIGURES: &[Entry] = &[
     Entry { name: "fig001-example1", publication: "seed001", draw: seed001::example_1 },
     Entry { name: "fig001-example2", publication: "seed001", draw: seed001::example_2 },
     Entry { name: "fig001-order", publication: "seed001", draw: seed001::order },
+    Entry { name: "fig002-3", publication: "seed002", draw: seed002::accuracy },
+    Entry { name: "fig002-limits", publication: "seed002", draw: seed002::step_limits },
+    Entry { name: "fig003-3", publication: "seed003", draw: seed003::pulled },
+    Entry { name: "fig003-4", publication: "seed003", draw: seed003::recovery },
+    Entry { name: "fig003-5", publication: "seed003", draw: seed003::drawn_block },
+    Entry { name: "fig003-6", publication: "seed003", draw: seed003::lubricated },
+    Entry { name: "fig003-7", publication: "seed003", draw: seed003::springs },
+    Entry { name: "fig003-8", publication: "seed003", draw: seed003::masses },
+    Entry { name: "fig003-9", publication: "seed003", draw: seed003::mode_maps },
+    Entry { name: "fig003-10", publication: "seed003", draw: seed003::transitions },
+    Entry { name: "fig003-12", publication: "seed003", draw: seed003::pull_and_recovery },
+    Entry { name: "fig003-13", publication: "seed003", draw: seed003::parameters },
     Entry { name: "fig004-4", publication: "seed004", draw: seed004::sphere },
     Entry { name: "fig004-6", publication: "seed004", draw: seed004::torques },
     Entry { name: "fig004-7", publication: "seed004", draw: seed004::arm },
@@ -52,6 +66,8 @@ pub const FIGURES: &[Entry] = &[
 const PUBLICATIONS: &[(&str, &str)] = &[
     ("seed000", include_str!("../../../../figures/seed000.toml")),
     ("seed001", include_str!("../../../../figures/seed001.toml")),
+    ("seed002", include_str!("../../../../figures/seed002.toml")),
+    ("seed003", include_str!("../../../../figures/seed003.toml")),
     ("seed004", include_str!("../../../../figures/seed004.toml")),
 ];
 
@@ -107,8 +123,8 @@ const INTRODUCTION: &[&str] = &[
     "Every figure below was drawn from runs of the scenarios named with the claims; stickslip run repeats each of them. A claim \
      holds if every number measured lies within the tolerance stated.",
     "Seed 000 is the paper on discrete-time regularization of discontinuous friction, seed 001 the one on friction and contact as \
-     ordinary differential equations, seed 004 the one on a modular simulation \
-     architecture with Coulomb friction. Expected numbers come from three places, named with each claim: the paper itself, a closed \
+     ordinary differential equations, seeds 002 and 003 those on subloading friction (implicit update of the contact force; stability of \
+     stick-slip), seed 004 the one on a modular simulation architecture with Coulomb friction. Expected numbers come from three places, named with each claim: the paper itself, a closed \
      form, or the science page, which holds the numbers of an independent implementation of the same experiments.",
 ];
 
@@ -256,6 +272,16 @@ mod tests {
     #[test]
     fn restitutions_hold() {
         holds("fig001-restitution");
+    }
+
+    #[test]
+    fn static_peaks_and_plateaus_hold() {
+        holds("fig003-3");
+    }
+
+    #[test]
+    fn recovery_holds() {
+        holds("fig003-12");
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! What is found out about a signal while it passes by: nothing here keeps a run in memory.
+//! What is found out about a signal while it passes by, and about the motion it belongs to: nothing here keeps a run in memory.
 
 pub mod recovery;
 pub mod slip_events;
+pub mod steady;
 pub mod stick_slip;

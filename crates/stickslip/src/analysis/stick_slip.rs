@@ -3,6 +3,20 @@
 use crate::scenario::StickSlipSpec;
 use serde::Serialize;
 
+/// What governs a cycle of stick-slip (seed 003, section 4.2; its source is Baumberger et al. 1994).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Region {
+    /// A long stick, in which friction recovers and creeps, ends in a short slip.
+    Creep,
+    /// Mass and spring swing: the motion is an oscillation with about equal rise and fall.
+    Inertial,
+}
+
+/// Part of the time of motion that the slower of rise and fall takes from which on a cycle counts as creep. A slip takes
+/// half a period of mass and spring, so the cycle is then longer than two of these.
+const MOSTLY: f64 = 0.75;
+
 /// Stick-slip of a signal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct StickSlipReport {
@@ -27,6 +41,13 @@ pub struct StickSlipReport {
     /// Part of the time in which the signal rises: near 1 where a long stick ends in a short slip (the creep region
     /// of seed 003), one half where the motion is an oscillation (its inertial region).
     pub rise_share: Option<f64>,
+    /// The region of the cycle; `None` where sliding is stable.
+    pub region: Option<Region>,
+    /// Rate at which the fastest disturbance of steady sliding grows, 1/s, where it was asked for: see
+    /// [`SteadySliding`](super::steady::SteadySliding).
+    pub linear_growth: Option<f64>,
+    /// Its angular frequency, rad/s.
+    pub linear_frequency: Option<f64>,
     /// How fast the pull of the driving spring grows, N/s, where the friction has a rate of recovery.
     pub drive_rate: Option<f64>,
     /// How fast the holding limit recovers at rest, N/s; criterion (37) of seed 003 calls the sliding stable if the pull
@@ -144,6 +165,15 @@ impl StickSlip {
             threshold: self.spec.threshold,
             transient_end: cycles.transient_end(),
             rise_share: (cycles.count > 1 && moved > 0.0).then(|| self.rising / moved),
+            region: (max - min > self.spec.threshold && moved > 0.0).then(|| {
+                if self.rising.max(self.falling) >= MOSTLY * moved {
+                    Region::Creep
+                } else {
+                    Region::Inertial
+                }
+            }),
+            linear_growth: None,
+            linear_frequency: None,
             signal: self.spec.signal,
             drive_rate: None,
             recovery_rate: None,
@@ -252,6 +282,19 @@ mod tests {
         // The fifth cycle, from 5 s, is the first of full reach; it crosses the middle upwards at 0.45 of the period.
         assert!((report.transient_end.unwrap() - (5.0 + 0.45 * 1.25)).abs() < 2e-3);
         assert!(!report.stable);
+        assert_eq!(report.region, Some(Region::Creep));
+    }
+
+    #[test]
+    fn an_oscillation_is_inertial() {
+        for (swing, region) in [(1.0, Some(Region::Inertial)), (0.005, None)] {
+            let mut analysis = StickSlip::new(spec());
+            for i in 0..20_000 {
+                let time = f64::from(i) * 1e-3;
+                analysis.watch(time, swing * libm::sin(3.0 * time));
+            }
+            assert_eq!(analysis.finish().unwrap().region, region);
+        }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! The boundary between stable and unstable cells of a map, found by bisection from column to column: each begins near
 //! the boundary of its neighbour, so far fewer runs are needed than a grid has cells.
 
-use super::{Axis, Row, Spacing, Sweep, Value};
+use super::{Axis, CLASS, Row, Spacing, Sweep, Value};
 use std::io;
 use std::sync::atomic::AtomicBool;
 
@@ -85,18 +85,41 @@ impl Range {
     }
 }
 
+/// Looks at the side of stick-slip behind a change, a quarter of a step of the grid apart.
+const LOOKS: i32 = 4;
+
 /// Finds where the class changes: lower end, upper end, class below. `class` gives whether a place is stable, or `None`
 /// if that cannot be known.
+///
+/// Behind the edge of stick-slip small cycles may cross the threshold to and fro, so that there are several changes; the
+/// one wanted bounds the stick-slip. So once a change is found the side of stick-slip is looked at, and where that has a
+/// stable place the search goes on behind it.
 fn bracket(
     range: Range,
     guess: Option<Guess>,
     tolerance: f64,
     class: &mut dyn FnMut(f64) -> Option<bool>,
 ) -> Option<(f64, f64, bool)> {
-    let (mut low, mut high, below) = match guess {
+    let mut found = match guess {
         Some(guess) => near(range, guess, class)?,
         None => anywhere(range, class)?,
     };
+    loop {
+        found = halve(range, found, tolerance, class)?;
+        match beyond(range, found, class) {
+            Some(other) => found = other,
+            None => return Some(found),
+        }
+    }
+}
+
+/// Halves a bracket until it is narrow.
+fn halve(
+    range: Range,
+    (mut low, mut high, below): (f64, f64, bool),
+    tolerance: f64,
+    class: &mut dyn FnMut(f64) -> Option<bool>,
+) -> Option<(f64, f64, bool)> {
     while !range.narrow((low, high), tolerance) {
         let middle = 0.5 * (low + high);
         if class(middle)? == below {
@@ -106,6 +129,37 @@ fn bracket(
         }
     }
     Some((low, high, below))
+}
+
+/// Another change on the side of stick-slip, between two looks there, if there is one.
+fn beyond(
+    range: Range,
+    (low, high, below): (f64, f64, bool),
+    class: &mut dyn FnMut(f64) -> Option<bool>,
+) -> Option<(f64, f64, bool)> {
+    let (edge, away) = if below { (high, range.step) } else { (low, -range.step) };
+    let (mut other, mut last_stable) = (None, None);
+    for look in 1.. {
+        let at = edge + 0.25 * f64::from(look) * away;
+        if at < range.low || at > range.high {
+            break;
+        }
+        if class(at)? {
+            last_stable = Some(at);
+            continue;
+        }
+        if let Some(stable) = last_stable.take() {
+            other = Some(if below {
+                (stable, at, below)
+            } else {
+                (at, stable, below)
+            });
+        }
+        if look >= LOOKS {
+            break;
+        }
+    }
+    other
 }
 
 /// From the boundary of the neighbour away, in steps that double, towards where the class must change.
@@ -233,7 +287,7 @@ impl Sweep {
                     }
                 },
             };
-            let stable = row.values.last().and_then(serde_json::Value::as_bool);
+            let stable = row.values.get(CLASS).and_then(serde_json::Value::as_bool);
             rows.push(row);
             stable
         };
@@ -269,7 +323,15 @@ mod tests {
         let mut guess = None;
         // The first is looked for between the ends: 2 looks, and 8 halvings of 4 decades to ±2 %. From a neighbour: one
         // look, k steps of 0.042·2^j that together pass the distance, k + 1 halvings. The last two are 1.6 and 3.4 decades away.
-        for (edge, most) in [(0.013, 10), (0.0151, 8), (0.02, 8), (0.011, 8), (3e-4, 14), (0.7, 16)] {
+        // Four more look at the side of stick-slip.
+        for (edge, most) in [
+            (0.013, 14),
+            (0.0151, 12),
+            (0.02, 12),
+            (0.011, 12),
+            (3e-4, 18),
+            (0.7, 20),
+        ] {
             let mut looks = 0;
             let mut class = |at: f64| {
                 looks += 1;
@@ -301,6 +363,29 @@ mod tests {
         assert_eq!(bracket(range, guess, 0.01, &mut |_| Some(true)), None);
         assert_eq!(bracket(range, guess, 0.01, &mut |_| Some(false)), None);
         assert_eq!(bracket(range, guess, 0.01, &mut |_| None), None);
+    }
+
+    #[test]
+    fn of_several_changes_the_one_at_the_stick_slip_is_found() {
+        let range = range("v=log:1e-4:1:25");
+        // Stable from 0.0193, with stick-slip again at 0.021 … 0.027 and 0.03 … 0.036.
+        let stable = |v: f64| v > 0.0193 && !(0.021..0.027).contains(&v) && !(0.03..0.036).contains(&v);
+        for start in [1e-3, 0.0152, 0.025, 0.04, 0.3] {
+            let guess = Some(Guess {
+                at: libm::log10(start),
+                stable_below: false,
+            });
+            let found = bracket(range, guess, 0.02, &mut |at| Some(stable(libm::exp10(at)))).unwrap();
+            let middle = libm::exp10(0.5 * (found.0 + found.1));
+            assert!((middle / 0.0193 - 1.0).abs() < 0.02, "{middle} from {start}");
+            // The same upside down: stick-slip above.
+            let guess = guess.map(|guess| Guess {
+                at: -4.0 - guess.at,
+                stable_below: true,
+            });
+            let mirrored = bracket(range, guess, 0.02, &mut |at| Some(stable(libm::exp10(-4.0 - at)))).unwrap();
+            assert!((mirrored.0 + found.1 + 4.0).abs() < 0.02, "{mirrored:?} {found:?}");
+        }
     }
 
     #[test]

@@ -145,6 +145,16 @@ const PULSE: u64 = 1 << 16;
 const WAITING: u64 = 64;
 /// Time between two looks at the stop flag while no row comes.
 const GLANCE: Duration = Duration::from_millis(50);
+/// What a map has of each cell.
+const MAP_MEASURES: [&str; 5] = [
+    "stick_slip.amplitude",
+    "stick_slip.period",
+    "stick_slip.stable",
+    "stick_slip.region",
+    "stick_slip.linear_growth",
+];
+/// Where among these the class is.
+const CLASS: usize = 2;
 /// The option that values of axes are written with, for messages.
 const OPTION: &str = "--vary";
 
@@ -165,8 +175,8 @@ impl Sweep {
         Ok(sweep)
     }
 
-    /// Prepares a stability map: two axes x and y; amplitude, period and class of the scenario's stick-slip analysis;
-    /// `[map]` gives the time of each cell.
+    /// Prepares a stability map: two axes x and y; amplitude, period, class and region of the scenario's stick-slip
+    /// analysis, and how fast a disturbance of steady sliding grows; `[map]` gives the time of each cell.
     ///
     /// # Errors
     /// If it cannot be built, has no analysis, or an axis has values that are not numbers.
@@ -186,7 +196,7 @@ impl Sweep {
         let mut sweep = Self::without_measures(draft, vec![x, y])?;
         sweep.map = sweep.draft.scenario()?.map;
         let mut simulation = sweep.first()?;
-        for path in ["stick_slip.amplitude", "stick_slip.period", "stick_slip.stable"] {
+        for path in MAP_MEASURES {
             sweep.measures.push(Measure::parse(path, &mut simulation)?);
         }
         Ok(sweep)
@@ -493,7 +503,13 @@ impl Runner<'_> {
                 stop,
                 ..Options::default()
             };
-            let outcome = run(&mut simulation, None, options).ok()?;
+            let mut outcome = run(&mut simulation, None, options).ok()?;
+            if measures
+                .iter()
+                .any(|measure| measure.path.starts_with("stick_slip.linear"))
+            {
+                outcome.report.examine_steady_sliding(&simulation);
+            }
             return match outcome.ended {
                 Ended::Complete => Some(Ok(measures.iter().map(|measure| measure.of(&outcome.report)).collect())),
                 Ended::Stopped => None,

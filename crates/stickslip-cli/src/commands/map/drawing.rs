@@ -8,6 +8,8 @@ use stickslip_plot::{Cells, Color, ColorBar, Figure, Panel, Scale, Series, Style
 const STABLE: Color = Color(198, 219, 239);
 const WEAK: Color = Color(254, 224, 194);
 const STRONG: Color = Color(166, 54, 3);
+/// Stick-slip by inertia.
+const INERTIAL: Color = Color(188, 128, 189);
 const FAILED: Color = Color(190, 190, 190);
 const STABLE_DOT: Color = Color(0, 114, 178);
 const UNSTABLE_DOT: Color = Color(213, 94, 0);
@@ -89,6 +91,7 @@ fn fill(panel: &mut Panel, axes: &[Axis], cells: &[Cell]) {
         classes[i * ys.len() + j] = cell.stable;
         colors[i * ys.len() + j] = Some(match cell.stable {
             Some(true) => STABLE,
+            Some(false) if cell.inertial => INERTIAL,
             Some(false) => shade(cell.amplitude.unwrap_or(0.0) / largest.max(f64::MIN_POSITIVE)),
             None => FAILED,
         });
@@ -115,6 +118,9 @@ fn fill(panel: &mut Panel, axes: &[Axis], cells: &[Cell]) {
         panel.series.push(line.color(Color::BLACK));
     }
     let mut named = vec![(STABLE, "stable".to_string())];
+    if cells.iter().any(|cell| cell.inertial) {
+        named.push((INERTIAL, "by inertia".to_string()));
+    }
     if cells.iter().any(|cell| cell.stable.is_none()) {
         named.push((FAILED, "failed".to_string()));
     }

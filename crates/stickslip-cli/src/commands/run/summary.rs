@@ -1,9 +1,10 @@
 //! What a person wants to know of a run, on one screen.
 
-use crate::text::{about, duration, list, number, table};
+use crate::text::{about, duration, list, number, steady_sliding, table};
 use serde_json::Value;
 use stickslip::Simulation;
 use stickslip::advice::angular;
+use stickslip::analysis::stick_slip::Region;
 use stickslip::build::Place;
 use stickslip::inclusion::Inclusion;
 use stickslip::report::Report;
@@ -115,8 +116,18 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             cycle.signal,
             number(cycle.amplitude),
             cycle.cycles,
-            if cycle.stable { "steady sliding" } else { "stick-slip" }
+            match cycle.region {
+                None => "steady sliding",
+                Some(Region::Creep) => "stick-slip by creep",
+                Some(Region::Inertial) => "stick-slip by inertia",
+            }
         );
+        if let (Some(growth), Some(frequency)) = (cycle.linear_growth, cycle.linear_frequency) {
+            out += &format!("  steady sliding is {}\n", steady_sliding(growth, frequency));
+            if growth > 0.0 && cycle.stable {
+                out += "  the cycle it ends in is too small to count: \"stable\" is about that cycle\n";
+            }
+        }
     }
     let choices = &simulation.built().choices;
     if !choices.is_empty() {
