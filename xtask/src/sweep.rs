@@ -15,8 +15,9 @@ const STEPS: u64 = 100_000;
 const SIDE: u64 = 101;
 const STEP: f64 = 1e-3;
 const TURNS: usize = 3;
-/// Rows that are timed together: a short piece is more likely to meet a quiet moment, on either side.
-const PIECE: u64 = 256;
+/// Rows that are timed together: a short piece is more likely to meet a quiet moment, on either side. It must not be too
+/// short: the clock of CPU time may miss a few milliseconds of a thread that has just ended.
+const PIECE: u64 = RUNS / 4;
 /// One run in so many is done alone too, to see that it is the same to the last bit.
 const SAMPLE: usize = 209;
 

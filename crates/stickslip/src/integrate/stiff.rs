@@ -57,7 +57,9 @@ impl Memory {
         self.usable = false;
     }
 
-    /// Factors I − scale·J.
+    /// Factors I − scale·J. False if it is singular, or if its determinant is negative: then a motion grows so fast that the step
+    /// would damp it, as an L-stable method does beyond its pole. Such a step is too long, however small its error looks: it would
+    /// step over the onset of a slip.
     fn factor(&mut self, scale: f64) -> bool {
         let n = self.order.len();
         for (factor, slope) in self.factors.iter_mut().zip(&self.jacobian) {
@@ -67,7 +69,9 @@ impl Memory {
             self.factors[i * n + i] += 1.0;
         }
         self.factored = scale;
-        lu_factor(&mut self.factors, n, &mut self.order)
+        let regular = lu_factor(&mut self.factors, n, &mut self.order);
+        let turned = (0..n).filter(|&k| (self.factors[k * n + k] < 0.0) != (self.order[k] != k));
+        regular && turned.count() % 2 == 0
     }
 
     fn solve(&self, x: &mut [f64]) {
@@ -96,7 +100,7 @@ impl Stage<'_, '_> {
         }
     }
 
-    /// Finds the derivatives at `y` and factors the matrix. False if it is singular.
+    /// Finds the derivatives at `y` and factors the matrix. False if it is of no use.
     fn tangent(&mut self, y: &[f64], base: &mut [f64]) -> bool {
         let n = self.driven.len();
         let Bench {
@@ -127,7 +131,8 @@ impl Stage<'_, '_> {
             singular = !self.tangent(y, base);
         } else if self.march.memory.factored != self.scale {
             self.bench.statistics.factorisations += 1;
-            singular = !self.march.memory.factor(self.scale);
+            // Derivatives of an earlier moment may say what is no longer so.
+            singular = !self.march.memory.factor(self.scale) && !self.tangent(y, base);
         }
         // A matrix found at the guess counts as kept until it fails to converge.
         renew = false;

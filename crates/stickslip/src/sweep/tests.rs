@@ -219,7 +219,7 @@ fn a_broken_sink_and_a_stop_end_the_sweep_at_once() {
     let mut count = 0;
     let mut sink = |_| {
         count += 1;
-        stop.store(count == 20, Ordering::Relaxed);
+        stop.fetch_or(count == 20, Ordering::Relaxed);
         Ok(())
     };
     sweep.run(0..5000, 3, Some(&stop), &mut sink).unwrap();
