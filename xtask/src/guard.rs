@@ -66,7 +66,8 @@ pub fn run(renew: bool) -> Result<(), String> {
         let count = per_step(name)?;
         counts.insert(name.into(), json!(count));
         let before = kept.get("instructions").and_then(|counts| counts.get(name)?.as_f64());
-        let change = before.map_or(0.0, |before| count / before - 1.0);
+        // Work that has no count yet is not guarded: that is a failure, too.
+        let change = before.map_or(f64::INFINITY, |before| count / before - 1.0);
         println!(
             "{name:<8} {count:>9.1} instructions per step ({:+.1} %)",
             100.0 * change

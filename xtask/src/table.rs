@@ -44,11 +44,20 @@ fn table() -> Result<String, String> {
         let others: Vec<String> = (work["peers"].as_array().into_iter().flatten())
             .map(|peer| format!("{} {} ({})", word(&peer[0]), cost(&peer[1]), word(&peer[2])))
             .collect();
-        let ratio = result["ratio"]
-            .as_f64()
-            .map_or("-".into(), |ratio| format!("{ratio:.1}"));
+        let ratio = result["ratio"].as_f64().map_or("-".into(), |ratio| {
+            if ratio < 1.0 {
+                format!("{ratio:.3}")
+            } else {
+                format!("{ratio:.1}")
+            }
+        });
+        // What stands in the place of a program by hand, if it is another.
+        let limit = match word(&work["limit"]) {
+            "" => String::new(),
+            name => format!(" ({name})"),
+        };
         text += &format!(
-            "| {}, {} | {} | {} | {ratio} | {}: {} | {} |\n",
+            "| {}, {} | {} | {}{limit} | {ratio} | {}: {} | {} |\n",
             word(&work["title"]),
             word(&work["unit"]),
             cost(&result["ns_per_step"]),

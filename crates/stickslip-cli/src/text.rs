@@ -114,6 +114,8 @@ pub fn steady_sliding(growth: f64, frequency: f64) -> String {
             "linearly unstable: a small disturbance grows by {} 1/s{swinging}",
             number(growth)
         )
+    } else if growth == 0.0 {
+        format!("neither stable nor unstable: a small disturbance neither grows nor dies out{swinging}")
     } else {
         format!(
             "linearly stable: a small disturbance dies out with {} 1/s{swinging}",

@@ -4,6 +4,22 @@ mod common;
 
 use common::{BLOCK, Folder};
 
+/// Every scenario of the repository can be checked: chains, spheres, rigs without a free body, equations.
+#[test]
+fn check_takes_every_scenario() {
+    let folder = Folder::with_block("check-all");
+    let scenarios = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let mut count = 0;
+    for entry in std::fs::read_dir(scenarios).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "toml") {
+            folder.run(&["check", path.to_str().unwrap()]).ok();
+            count += 1;
+        }
+    }
+    assert!(count > 40, "{count}");
+}
+
 #[test]
 fn check_says_whether_frictions_hold() {
     let folder = Folder::with_block("check");

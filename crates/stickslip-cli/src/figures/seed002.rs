@@ -108,7 +108,14 @@ fn largest_step((mass, m, law): (&str, f64, &str), update: &str) -> Result<f64, 
     // In natural periods of block and spring.
     let period = 2.0 * std::f64::consts::PI * (m / 10.0_f64).sqrt();
     let step = |i: i32| 0.1 * period / libm::pow(1.15, f64::from(i));
-    let (mut fails, mut completes) = (0, 15);
+    let (mut fails, mut completes) = (-12, 15);
+    if completed("fig002-3", &sets(step(fails)))? || !completed("fig002-3", &sets(step(completes)))? {
+        return Err(format!(
+            "the largest step is not between {:.2e} and {:.2e} s",
+            step(completes),
+            step(fails)
+        ));
+    }
     while completes - fails > 1 {
         let middle = (fails + completes) / 2;
         if completed("fig002-3", &sets(step(middle)))? {

@@ -8,7 +8,7 @@
 use crate::network::Network;
 use crate::network::stage::evaluate_at;
 use crate::profile::Profile;
-use crate::scenario::{BodySpec, DriverMotion, ElementSpec, Scenario};
+use crate::scenario::{BodySpec, DriverMotion, ElementSpec, NormalForce, Scenario};
 use crate::simulation::Simulation;
 use nalgebra::{DMatrix, DVector, Schur};
 use serde::Serialize;
@@ -38,6 +38,8 @@ const ROUNDS: usize = 8;
 const INSIDE: f64 = 1e-13;
 /// Rounds in which the eigenvalues must be found; a few for each are usual.
 const MOST_ROTATIONS: usize = 10_000;
+/// Larger networks are not looked at: the matrices are dense.
+const MOST_STATES: usize = 200;
 /// A real part counts as zero below this part of the largest eigenvalue: rounding of the matrix.
 const ROUNDING: f64 = 1e-10;
 
@@ -60,12 +62,25 @@ impl SteadySliding {
     }
 }
 
-/// Whether every driver has a constant velocity, and one of them moves.
+/// Whether every driver has a constant velocity, one of them moves, and nothing else changes with time.
 fn driven_steadily(scenario: &Scenario) -> bool {
+    let constant = |profile: &Profile| matches!(profile, Profile::Constant(_));
+    let steady = scenario.elements.iter().all(|(_, element)| match element {
+        ElementSpec::Actuator(actuator) => actuator.value.iter().all(constant),
+        ElementSpec::Friction(spec) => match &spec.friction.normal_force {
+            Some(NormalForce::Profile(profile)) => constant(profile),
+            _ => true,
+        },
+        _ => true,
+    });
+    if !steady || scenario.inclusion.is_some() {
+        return false;
+    }
     let mut moves = false;
     for (_, body) in &scenario.bodies {
         match body {
-            BodySpec::Mass(_) | BodySpec::Inertia(_) => (),
+            BodySpec::Mass(mass) if mass.force.iter().all(constant) => (),
+            BodySpec::Inertia(inertia) if inertia.torque.iter().all(constant) => (),
             BodySpec::Driver(driver) => {
                 let DriverMotion::Velocity(profiles) = &driver.motion else {
                     return false;
@@ -77,10 +92,20 @@ fn driven_steadily(scenario: &Scenario) -> bool {
                     moves |= *speed != 0.0;
                 }
             }
-            BodySpec::RigidBody(_) | BodySpec::Linkage(_) | BodySpec::Own(_) => return false,
+            _ => return false,
         }
     }
-    moves && scenario.inclusion.is_none()
+    moves
+}
+
+/// The inverse where there is one, and 0 along directions that nothing holds; `None` if a number is not finite.
+fn inverse(matrix: DMatrix<f64>) -> Option<DMatrix<f64>> {
+    let most = matrix.amax();
+    if most == 0.0 {
+        return Some(matrix.transpose());
+    }
+    let finite = matrix.iter().all(|entry| entry.is_finite());
+    finite.then(|| matrix.pseudo_inverse(1e-12 * most).ok())?
 }
 
 /// A state on its way to steady sliding.
@@ -103,7 +128,7 @@ impl<'a> Search<'a> {
         let elements = simulation.scenario().elements.iter().enumerate();
         let layout = &network.layout;
         let n = layout.integrated();
-        if layout.velocities != layout.masses + layout.drivers {
+        if layout.masses == 0 || layout.velocities != layout.masses + layout.drivers || n > MOST_STATES {
             return None;
         }
         let mut search = Search {
@@ -152,8 +177,7 @@ impl<'a> Search<'a> {
         let driven_positions: Vec<usize> = driven.iter().map(|v| v - positions).collect();
         let speeds = DVector::from_iterator(driven.len(), driven.iter().map(|v| self.state[*v]));
         let pull = -self.part(&self.free, &driven_positions) * speeds;
-        let inverse = stiffness.pseudo_inverse(1e-9).ok()?;
-        let velocities = &inverse * pull;
+        let velocities = inverse(stiffness)? * pull;
         for (i, v) in self.free.iter().enumerate() {
             self.state[*v] = velocities[i];
         }
@@ -161,7 +185,7 @@ impl<'a> Search<'a> {
             self.settle()?;
             let stiffness = self.part(&self.free, &free_positions);
             let excess = DVector::from_iterator(self.free.len(), self.free.iter().map(|v| -self.rate[*v]));
-            let moved = stiffness.pseudo_inverse(1e-9).ok()? * excess;
+            let moved = inverse(stiffness)? * excess;
             for (i, q) in free_positions.iter().enumerate() {
                 self.state[*q] += moved[i];
             }
@@ -216,14 +240,16 @@ impl<'a> Search<'a> {
         self.evaluate();
     }
 
-    /// Whether every friction slips: one that sticks has a kink there.
+    /// Whether every friction slips, by more than rounding: one that sticks has a kink there.
     fn slides(&mut self) -> bool {
         let (trial, _, mut room) = self.scratch.parts();
         trial.copy_from_slice(&self.state);
         evaluate_at::<true>(self.network, trial, &mut room, 0.0);
+        let speeds = trial[self.network.layout.velocities()].iter();
+        let rounding = 1e-9 * speeds.fold(0.0f64, |most, v| most.max(v.abs()));
         self.frictions
             .iter()
-            .all(|&i| room.seen[i].velocity.iter().any(|v| *v != 0.0))
+            .all(|&i| room.seen[i].velocity.iter().any(|v| v.abs() > rounding))
     }
 
     fn linearised(&self) -> Option<SteadySliding> {
@@ -248,8 +274,13 @@ impl<'a> Search<'a> {
             .iter()
             .fold(0.0, |most: f64, z| most.max(libm::hypot(z[0], z[1])));
         let [growth, frequency] = eigenvalues.first().copied().unwrap_or([0.0, 0.0]);
+        let growth = if growth.abs() <= ROUNDING * largest {
+            0.0
+        } else {
+            growth
+        };
         Some(SteadySliding {
-            stable: growth < -ROUNDING * largest,
+            stable: growth < 0.0,
             growth,
             frequency: frequency.abs(),
             eigenvalues,

@@ -150,11 +150,16 @@ impl StickSlip {
         let (min, max) = self.range?;
         self.count();
         let moved = self.rising + self.falling;
-        // A slip may swing back beyond the middle and rise twice in a cycle, but it falls once, or the other way round. The
-        // choice is the same for a signal and its negative.
+        // A slip may swing back beyond the middle and rise twice in a cycle, but it falls once, or the other way round: then the
+        // fewer are the cycles. Otherwise their numbers differ by one at most, and the more say more. The choice is the same for
+        // a signal and its negative.
         let [rises, falls] = &self.cycles;
-        let rises_count = (rises.count, rises.first) <= (falls.count, falls.first);
-        let cycles = if rises_count { rises } else { falls };
+        let (fewer, more) = if (rises.count, rises.first) <= (falls.count, falls.first) {
+            (rises, falls)
+        } else {
+            (falls, rises)
+        };
+        let cycles = if more.count == fewer.count + 1 { more } else { fewer };
         Some(StickSlipReport {
             amplitude: max - min,
             period: cycles.period(),

@@ -57,7 +57,11 @@ mod tests {
     /// That rows are right is seen in their bytes; that they went side by side, only here.
     #[test]
     fn those_that_are_built_alike_move_and_others_stay() {
-        let lugre = ["elements.floor.law=lugre", "elements.floor.damping=10"];
+        let lugre = [
+            "elements.floor.law=lugre",
+            "elements.floor.stiffness=1000",
+            "elements.floor.damping=10",
+        ];
         let stribeck = ["elements.floor.static=12", "elements.floor.stribeck_velocity=1"];
         let elsewhere = ["elements.spring.between=[\"block\", \"ground\"]"];
         for (name, sets, other) in [

@@ -317,9 +317,13 @@ impl SpheresState {
     }
 
     /// Steps in which two spheres whose surfaces are so far apart cannot meet: they approach each other at no more than
-    /// twice the largest speed, which gravity can raise and a bounce cannot.
+    /// twice the largest speed. Friction can turn spin into speed, so that counts too: √(v² + J·ω²/m) is that of the whole energy
+    /// of motion, which gravity alone can raise.
     fn safe_steps(&self, spheres: &Spheres, apart: f64) -> u64 {
-        let fastest = (self.balls.iter()).fold(0.0f64, |most, ball| most.max(ball.velocity.norm()));
+        let inertia = spheres.inertia / spheres.mass;
+        let speed =
+            |ball: &Ball| (ball.velocity.norm_squared() + inertia * ball.angular_velocity.norm_squared()).sqrt();
+        let fastest = self.balls.iter().map(speed).fold(0.0, f64::max);
         let fall = spheres.gravity.norm();
         // 2·(v·t + g·t²/2) = apart, and one step less for what is within a step.
         let speed = fastest + fall * spheres.step;

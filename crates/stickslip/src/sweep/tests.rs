@@ -265,7 +265,7 @@ fn rows_that_are_not_read_anew_are_the_same_and_refused_with_the_same_words() {
             "bodies.hook.velocity=lin:1 mm/s:9 mm/s:3",
             "elements.spring.damping=lin:0:3:3",
         ],
-        &["elements.floor.viscous=lin:-1:2:4", "simulation.step=list:0.001,0.002"],
+        &["elements.floor.viscous=lin:2:-1:4", "simulation.step=list:0.001,0.002"],
     ] {
         let sweep = sweep(&text, axes, &["final.block.position", "final.block.velocity"]).unwrap();
         let mut used = sweep.runner();
