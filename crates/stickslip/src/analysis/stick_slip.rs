@@ -170,7 +170,8 @@ impl StickSlip {
             threshold: self.spec.threshold,
             transient_end: cycles.transient_end(),
             rise_share: (cycles.count > 1 && moved > 0.0).then(|| self.rising / moved),
-            region: (max - min > self.spec.threshold && moved > 0.0).then(|| {
+            // What drifts without coming back is no cycle of either kind.
+            region: (max - min > self.spec.threshold && cycles.count > 1 && moved > 0.0).then(|| {
                 if self.rising.max(self.falling) >= MOSTLY * moved {
                     Region::Creep
                 } else {

@@ -228,16 +228,14 @@ pub fn normalise(q: [f64; 4]) -> [f64; 4] {
 ///
 /// The turn is (cos h, sin h·ω/|ω|) with h = |ω|T/2. Both cos h and sin h/h are functions of h², so small angles need neither
 /// a root nor a division: below h = 1/4 the series are exact to rounding.
-#[inline]
+#[inline(always)]
 pub fn advance_rotation(q: [f64; 4], w: &Vector3<f64>, step: f64) -> [f64; 4] {
     let half = 0.5 * step;
     let s = half * half * w.norm_squared();
     let (cosine, scale) = if s < 0.0625 {
         (cosine_series(s), half * sinc_series(s))
     } else {
-        let rate = w.norm();
-        let (sine, cosine) = sin_cos(rate * half);
-        (cosine, sine / rate)
+        large_turn(w.norm(), half)
     };
     let turned = product([cosine, scale * w.x, scale * w.y, scale * w.z], q);
     let square: f64 = turned.iter().map(|value| value * value).sum();
@@ -249,8 +247,15 @@ pub fn advance_rotation(q: [f64; 4], w: &Vector3<f64>, step: f64) -> [f64; 4] {
     }
 }
 
+/// cos h and sin h/ω for a large angle h = ω·T/2.
+#[inline(never)]
+fn large_turn(rate: f64, half: f64) -> (f64, f64) {
+    let (sine, cosine) = sin_cos(rate * half);
+    (cosine, sine / rate)
+}
+
 /// cos √s to s⁶.
-#[inline]
+#[inline(always)]
 fn cosine_series(s: f64) -> f64 {
     1.0 - s
         * (1.0 / 2.0
@@ -259,7 +264,7 @@ fn cosine_series(s: f64) -> f64 {
 }
 
 /// sin √s/√s to s⁵.
-#[inline]
+#[inline(always)]
 fn sinc_series(s: f64) -> f64 {
     1.0 - s * (1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s * (1.0 / 362880.0 - s * (1.0 / 39916800.0)))))
 }

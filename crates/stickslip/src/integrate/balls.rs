@@ -157,11 +157,11 @@ impl<'a> Ball<'a> {
         (after.stuck, after.normal) = (false, 0.0);
 
         let gap = self.normal.dot(&before.position) - self.offset - self.radius;
-        if gap <= 1e-9 || self.reaches(&before, &after, gap) {
+        if gap <= 1e-9 || self.reaches(before, after, gap) {
             let target = if gap == 0.0 && self.rigid.restitution == 0.0 {
                 0.0
             } else {
-                self.target(&before, gap)
+                self.target(before, gap)
             };
             let (free, touch) = self.contact.touch(
                 &after.velocity,
@@ -182,23 +182,25 @@ impl<'a> Ball<'a> {
     }
 
     /// The touching point, and how fast it comes nearer.
-    fn approach(&self, before: &Motion) -> (Vector3<f64>, f64) {
+    fn approach(&self, before: Motion) -> (Vector3<f64>, f64) {
         let point = before.position - self.radius * self.normal;
         let velocity = before.velocity + before.spin.cross(&(point - before.position));
         (point, self.normal.dot(&velocity))
     }
 
-    /// Smallest admissible normal velocity.
+    /// Smallest admissible normal velocity. By value, as below: a motion whose address is taken does not stay in registers.
+    #[cold]
     #[inline(never)]
-    fn target(&self, before: &Motion, gap: f64) -> f64 {
+    fn target(&self, before: Motion, gap: f64) -> f64 {
         let (point, approach) = self.approach(before);
         let size = point.norm() + before.position.norm();
         self.rigid.target(gap, size, approach, self.step)
     }
 
     /// Whether a ball off the plane may touch it within the step (as `Rigid::candidates` decides).
+    #[cold]
     #[inline(never)]
-    fn reaches(&self, before: &Motion, after: &Motion, gap: f64) -> bool {
+    fn reaches(&self, before: Motion, after: Motion, gap: f64) -> bool {
         let (point, approach) = self.approach(before);
         let turn = (point - before.position).cross(&self.normal);
         let free: f64 = (0..3)

@@ -117,7 +117,8 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             number(cycle.amplitude),
             cycle.cycles,
             match cycle.region {
-                None => "steady sliding",
+                None if cycle.stable => "steady sliding",
+                None => "it changes, and no cycle is seen",
                 Some(Region::Creep) => "stick-slip by creep",
                 Some(Region::Inertial) => "stick-slip by inertia",
             }
