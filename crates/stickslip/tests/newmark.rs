@@ -270,6 +270,20 @@ fn viscous_friction_is_of_second_order() {
     }
 }
 
+/// A step that damps stick-slip away is told: the spring would be taken at the end of the step, T²·k/m > 0.25.
+#[test]
+fn damped_stick_slip_is_told() {
+    let text = "[simulation]\nduration = 10\nstep = 1e-2\nintegrator = \"implicit-euler\"\n[bodies.block]\nkind = \"mass\"\nmass = 2\n\
+                [bodies.hook]\nkind = \"driver\"\nvelocity = 0.05\n[elements.spring]\nkind = \"spring\"\nbetween = [\"hook\", \"block\"]\n\
+                stiffness = 200\n[elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"implicit\"\n\
+                kinetic = 8\nstatic = 12\n[analysis]\nstick_slip = { signal = \"floor.force\", threshold = 0.1 }\n";
+    for (step, told) in [("1e-2", false), ("0.1", true)] {
+        let simulation = written(text, &[&format!("simulation.step={step}")]);
+        let warnings = format!("{:?}", simulation.built().warnings);
+        assert_eq!(warnings.contains("too large to see stick-slip"), told, "{warnings}");
+    }
+}
+
 /// A step that does not resolve an impact is told.
 #[test]
 fn unresolved_impacts_are_told() {

@@ -6,6 +6,9 @@ use crate::network::implicit::StiffSpring;
 use crate::scenario::ElementSpec;
 use std::collections::BTreeMap;
 
+/// A full turn, rad.
+const TURN: f64 = 2.0 * std::f64::consts::PI;
+
 impl Builder<'_> {
     /// Warns of springs an explicit method cannot follow, and decides which springs the implicit step takes at its end: those the step cannot resolve, T²·(k_a/m_a + k_b/m_b) >
     /// 0.25 or T·(d_a/m_a + d_b/m_b) > 0.5 with sums over all springs of a body. The others stay at the start of the
@@ -84,6 +87,20 @@ impl Builder<'_> {
                     "a spring with a length in the plane or in space cannot be taken at the end of the step",
                 );
                 continue;
+            }
+            // Stick-slip lives on the vibration of a drawn body, which a spring taken at the end of the step damps.
+            let inverse_masses = [pair.first.v, pair.second.v].map(|v| self.inverse_mass_of(v));
+            let drawn = inverse_masses.iter().any(|m| *m == 0.0) && inverse_masses.iter().any(|m| *m > 0.0);
+            if self.scenario.stick_slip.is_some() && drawn {
+                let path = format!("elements.{}", self.scenario.elements[element].0);
+                let rate = (stiffness * (inverse_masses[0] + inverse_masses[1])).sqrt();
+                let message = "the step is too large to see stick-slip: this spring is taken at the end of the step, which damps \
+                               the vibration that a slip is";
+                let help = format!(
+                    "use a step below {:.1e} s, a twentieth of a vibration",
+                    0.05 * TURN / rate
+                );
+                self.warn(&path, message, help);
             }
             self.implicit_springs.push(element);
             self.stiff_springs.push(StiffSpring {

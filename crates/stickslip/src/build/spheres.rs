@@ -62,6 +62,16 @@ impl Builder<'_> {
                 }
             }
         };
+        if spec.count > 1 && spec.spacing < 2.0 * spec.radius {
+            let message = format!(
+                "the spheres overlap: they are {} m apart and {} m wide",
+                spec.spacing,
+                2.0 * spec.radius
+            );
+            self.error("spheres.spacing", message).help =
+                Some(format!("write spacing = {} or more", 2.0 * spec.radius));
+            return None;
+        }
         let spheres = Spheres {
             count: spec.count,
             radius: spec.radius,
