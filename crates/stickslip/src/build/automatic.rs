@@ -90,7 +90,7 @@ impl Builder<'_> {
             }
             // Stick-slip lives on the vibration of a drawn body, which a spring taken at the end of the step damps.
             let inverse_masses = [pair.first.v, pair.second.v].map(|v| self.inverse_mass_of(v));
-            let drawn = inverse_masses.iter().any(|m| *m == 0.0) && inverse_masses.iter().any(|m| *m > 0.0);
+            let drawn = inverse_masses.contains(&0.0) && inverse_masses.iter().any(|m| *m > 0.0);
             if self.scenario.stick_slip.is_some() && drawn {
                 let path = format!("elements.{}", self.scenario.elements[element].0);
                 let rate = (stiffness * (inverse_masses[0] + inverse_masses[1])).sqrt();
