@@ -4,6 +4,8 @@ mod commands;
 mod experiments;
 mod failure;
 mod figures;
+#[cfg(feature = "parquet")]
+mod parquet_file;
 mod picture;
 mod row_file;
 mod text;

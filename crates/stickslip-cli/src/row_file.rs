@@ -1,12 +1,13 @@
-//! Results that grow row by row, perhaps for hours: CSV files that outlive a kill and can be continued.
+//! Results that grow row by row, perhaps for hours: files that outlive a kill and can be continued.
 //!
-//! Rows go to `FILE.csv.part`, each written as soon as it is there; `FILE.csv.state` says what they are rows of. When all
-//! are there the part takes the place of `FILE.csv` and the state is removed.
+//! Rows go to `FILE.part` as CSV, each written as soon as it is there; `FILE.state` says what they are rows of. When all
+//! are there the part takes the place of `FILE` and the state is removed; a Parquet file is made from them then.
 
 use crate::failure::{Failure, note};
+#[cfg(feature = "parquet")]
+use crate::trace_file::PendingFile;
 use crate::trace_file::quoted;
 use serde_json::{Map, Value};
-use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -24,27 +25,32 @@ pub fn field(value: &Value) -> String {
     }
 }
 
-/// Refuses a name that is not that of a CSV file.
+fn is_parquet(path: &Path) -> bool {
+    path.extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"))
+}
+
+/// Refuses a name that is not that of a file of rows.
 ///
 /// # Errors
 /// Wrong input: another format, or one this build leaves out.
 pub fn check(path: &Path) -> Result<(), Failure> {
-    match path
-        .extension()
-        .and_then(OsStr::to_str)
-        .map(str::to_lowercase)
-        .as_deref()
-    {
-        Some("csv") => Ok(()),
-        Some("parquet") => Err(Failure::input(
-            format!("cannot write {}: this build has no parquet format", path.display()),
-            "the feature `parquet` is planned and not in this version: write .csv",
-        )),
-        _ => Err(Failure::input(
-            format!("cannot tell the format of {}", path.display()),
-            "end the name with .csv",
-        )),
+    if is_parquet(path) {
+        #[cfg(not(feature = "parquet"))]
+        return Err(crate::trace_file::no_parquet(path));
+        #[cfg(feature = "parquet")]
+        return Ok(());
     }
+    if path
+        .extension()
+        .is_some_and(|extension| extension.eq_ignore_ascii_case("csv"))
+    {
+        return Ok(());
+    }
+    Err(Failure::input(
+        format!("cannot tell the format of {}", path.display()),
+        "end the name with .csv or .parquet",
+    ))
 }
 
 /// A file of rows in the making.
@@ -103,6 +109,32 @@ impl RowFile {
     /// # Errors
     /// Wrong input if what is there are rows of something else; or it cannot be read or written.
     pub fn resume(
+        target: &Path,
+        header: &str,
+        description: &Description,
+        check: &mut dyn FnMut(u64, &str) -> Result<(), String>,
+    ) -> Result<(Self, u64), Failure> {
+        #[cfg(feature = "parquet")]
+        if is_parquet(target) && target.exists() && !beside(target, ".part").exists() {
+            // A complete table: its rows are looked at as those of a complete CSV file are.
+            let (part, state) = (beside(target, ".part"), beside(target, ".state"));
+            let unpacked = crate::parquet_file::unpack(target, &part).and_then(|text| fs::write(&state, text));
+            let outcome = match unpacked {
+                Ok(()) => Self::resume_rows(target, header, description, check),
+                Err(error) => Err(Failure::input(
+                    format!("cannot continue {}: {error}", target.display()),
+                    "name another file, or start anew without --resume",
+                )),
+            };
+            if outcome.is_err() {
+                let _ = fs::remove_file(&part).and(fs::remove_file(&state));
+            }
+            return outcome;
+        }
+        Self::resume_rows(target, header, description, check)
+    }
+
+    fn resume_rows(
         target: &Path,
         header: &str,
         description: &Description,
@@ -190,16 +222,29 @@ impl RowFile {
     /// # Errors
     /// If it cannot.
     pub fn finish(self) -> Result<(), Failure> {
-        let done = self.file.sync_all().and_then(|()| fs::rename(&self.part, &self.target));
+        let done = self.file.sync_all().and_then(|()| self.put_in_place());
         done.map_err(|error| Failure::write(&self.target, &error))?;
         let _ = fs::remove_file(&self.state);
         Ok(())
     }
 
-    /// Not all rows are there. They take the place of the file only if there is none; gives where they are.
+    fn put_in_place(&self) -> io::Result<()> {
+        #[cfg(feature = "parquet")]
+        if is_parquet(&self.target) {
+            let mut table = PendingFile::create(&self.target)?;
+            crate::parquet_file::pack(&self.part, &mut table, fs::read_to_string(&self.state)?)?;
+            table.commit()?;
+            return fs::remove_file(&self.part);
+        }
+        fs::rename(&self.part, &self.target)
+    }
+
+    /// Not all rows are there. They take the place of the file only if there is none and they are of its format; gives where
+    /// they are.
     pub fn interrupt(self) -> PathBuf {
         let _ = self.file.sync_all();
-        if !self.target.exists() && fs::rename(&self.part, &self.target).is_ok() {
+        let may = !self.target.exists() && !is_parquet(&self.target);
+        if may && fs::rename(&self.part, &self.target).is_ok() {
             return self.target;
         }
         self.part

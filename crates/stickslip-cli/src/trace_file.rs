@@ -1,6 +1,8 @@
 //! Trace files: rows go to a file beside the one named, which takes its place once it is complete.
 
 use crate::failure::Failure;
+#[cfg(feature = "parquet")]
+use crate::parquet_file::{Kind, Table};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -12,6 +14,18 @@ pub enum Format {
     Csv,
     /// One object: an array for every column.
     Json,
+    /// Columns of numbers in groups of rows.
+    #[cfg(feature = "parquet")]
+    Parquet,
+}
+
+/// How a build without a format is told from one with it.
+#[cfg(not(feature = "parquet"))]
+pub fn no_parquet(path: &Path) -> Failure {
+    Failure::input(
+        format!("cannot write {}: this build has no Parquet format", path.display()),
+        "write .csv, or build with the feature `parquet`: cargo install --path crates/stickslip-cli --features parquet",
+    )
 }
 
 impl Format {
@@ -28,10 +42,10 @@ impl Format {
         match extension.as_str() {
             "csv" => Ok(Self::Csv),
             "json" => Ok(Self::Json),
-            "parquet" => Err(Failure::input(
-                format!("cannot write {}: this build has no parquet format", path.display()),
-                "the feature `parquet` is planned and not in this version: write .csv or .json",
-            )),
+            #[cfg(feature = "parquet")]
+            "parquet" => Ok(Self::Parquet),
+            #[cfg(not(feature = "parquet"))]
+            "parquet" => Err(no_parquet(path)),
             _ => Err(Failure::input(
                 format!("cannot tell the format of the trace {}", path.display()),
                 "end the name with .csv, .json or .parquet",
@@ -107,12 +121,17 @@ impl Drop for PendingFile {
 /// A trace being written.
 pub struct TraceFile {
     path: PathBuf,
-    file: PendingFile,
-    format: Format,
-    line: String,
-    names: Vec<String>,
-    /// JSON has whole columns, so they wait here.
-    columns: Vec<Vec<f64>>,
+    body: Body,
+}
+
+/// What has been written, or waits.
+enum Body {
+    /// The file and room for a line.
+    Csv(PendingFile, String),
+    /// JSON has whole columns, so they wait here with their names.
+    Json(PendingFile, Vec<(String, Vec<f64>)>),
+    #[cfg(feature = "parquet")]
+    Parquet(Box<Table<PendingFile>>),
 }
 
 impl TraceFile {
@@ -122,65 +141,80 @@ impl TraceFile {
     /// If the extension is unknown (wrong input) or the file cannot be created.
     pub fn create(path: &Path, names: &[String]) -> Result<Self, Failure> {
         let format = Format::of(path)?;
-        let mut trace = TraceFile {
-            path: path.to_path_buf(),
-            file: PendingFile::create(path).map_err(|error| Failure::write(path, &error))?,
-            format,
-            line: String::new(),
-            names: names.to_vec(),
-            columns: vec![Vec::new(); names.len()],
+        let begin = || -> io::Result<Body> {
+            let mut file = PendingFile::create(path)?;
+            Ok(match format {
+                Format::Csv => {
+                    let header = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
+                    file.write_all(header.as_bytes())?;
+                    Body::Csv(file, String::new())
+                }
+                Format::Json => Body::Json(file, names.iter().map(|name| (name.clone(), Vec::new())).collect()),
+                #[cfg(feature = "parquet")]
+                Format::Parquet => {
+                    let columns: Vec<(&str, Kind)> = names.iter().map(|name| (name.as_str(), Kind::Number)).collect();
+                    Body::Parquet(Box::new(Table::create(file, &columns, None)?))
+                }
+            })
         };
-        if format == Format::Csv {
-            let header = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
-            trace
-                .file
-                .write_all(header.as_bytes())
-                .map_err(|error| Failure::write(path, &error))?;
-        }
-        Ok(trace)
+        Ok(TraceFile {
+            path: path.to_path_buf(),
+            body: begin().map_err(|error| Failure::write(path, &error))?,
+        })
     }
 
     /// Adds a row.
     pub fn row(&mut self, row: &[f64]) -> io::Result<()> {
         use std::fmt::Write as _;
-        if self.format == Format::Json {
-            for (column, value) in self.columns.iter_mut().zip(row) {
-                column.push(*value);
+        match &mut self.body {
+            Body::Csv(file, line) => {
+                line.clear();
+                for (i, value) in row.iter().enumerate() {
+                    if i > 0 {
+                        line.push(',');
+                    }
+                    // The shortest decimal that reads back as the same binary64; writing to a String cannot fail.
+                    let _ = write!(line, "{value:?}");
+                }
+                line.push('\n');
+                file.write_all(line.as_bytes())
             }
-            return Ok(());
-        }
-        self.line.clear();
-        for (i, value) in row.iter().enumerate() {
-            if i > 0 {
-                self.line.push(',');
+            Body::Json(_, columns) => {
+                columns
+                    .iter_mut()
+                    .zip(row)
+                    .for_each(|((_, column), value)| column.push(*value));
+                Ok(())
             }
-            // The shortest decimal that reads back as the same binary64; writing to a String cannot fail.
-            let _ = write!(self.line, "{value:?}");
+            #[cfg(feature = "parquet")]
+            Body::Parquet(table) => table.numbers(row),
         }
-        self.line.push('\n');
-        self.file.write_all(self.line.as_bytes())
     }
 
     /// Completes the file and puts it in its place.
     ///
     /// # Errors
     /// If the rest cannot be written.
-    pub fn finish(mut self) -> Result<(), Failure> {
-        let mut finish = || -> io::Result<()> {
-            if self.format == Format::Json {
-                for (i, (name, column)) in self.names.iter().zip(&self.columns).enumerate() {
-                    self.file.write_all(if i == 0 { b"{" } else { b",\n" })?;
-                    serde_json::to_writer(&mut self.file, name)?;
-                    self.file.write_all(b":")?;
-                    serde_json::to_writer(&mut self.file, column)?;
+    pub fn finish(self) -> Result<(), Failure> {
+        let finish = || -> io::Result<()> {
+            match self.body {
+                Body::Csv(file, _) => file,
+                Body::Json(mut file, columns) => {
+                    for (i, (name, column)) in columns.iter().enumerate() {
+                        file.write_all(if i == 0 { b"{" } else { b",\n" })?;
+                        serde_json::to_writer(&mut file, name)?;
+                        file.write_all(b":")?;
+                        serde_json::to_writer(&mut file, column)?;
+                    }
+                    file.write_all(b"}\n")?;
+                    file
                 }
-                self.file.write_all(b"}")?;
-                self.file.write_all(b"\n")?;
+                #[cfg(feature = "parquet")]
+                Body::Parquet(table) => table.finish()?,
             }
-            Ok(())
+            .commit()
         };
-        let outcome = finish().and_then(|()| self.file.commit());
-        outcome.map_err(|error| Failure::write(&self.path, &error))
+        finish().map_err(|error| Failure::write(&self.path, &error))
     }
 }
 

@@ -173,9 +173,6 @@ fn wrong_input_is_refused() {
         .run(&arguments(x, Y, &["--plot", "a.pdf"]))
         .fails(2, &[".svg or .png"]);
     folder
-        .run(&arguments(x, Y, &["--out", "a.parquet"]))
-        .fails(2, &["feature `parquet`"]);
-    folder
         .run(&arguments("elements.sprng.stiffness=lin:1:2:2", Y, &[]))
         .fails(2, &["elements.spring.stiffness"]);
     let bare = SLIDER.split("[analysis]").next().unwrap();

@@ -179,10 +179,6 @@ fn wrong_input_is_refused_before_any_work() {
             &["a.xlsx", ".csv, .json or .parquet"],
         ),
         (&["run", "block.toml", "--out", "a"], &[".csv, .json or .parquet"]),
-        (
-            &["run", "block.toml", "--out", "a.parquet"],
-            &["parquet", "feature `parquet`"],
-        ),
         (&["run", "block.toml", "--plot", "a.pdf"], &["a.pdf", ".svg or .png"]),
         (
             &["run", "block.toml", "--set", "elements.floor.law=lugree"],

@@ -334,7 +334,6 @@ fn wrong_input_is_refused_before_any_run() {
             &["did you mean \"final.block.position\""],
         ),
         (vary, "stick_slip.amplitude", &[], &["[analysis]"]),
-        (vary, position, &["--out", "a.parquet"], &["feature `parquet`"]),
         (vary, position, &["--out", "a.json"], &[".csv"]),
         (vary, position, &["--resume"], &["--out"]),
         (vary, position, &["--threads", "0"], &["--threads"]),

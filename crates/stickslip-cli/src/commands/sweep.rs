@@ -27,7 +27,7 @@ Examples:
 /// carry a unit. PATH is a path in the run report, as `run --json` prints it. Rows have the varied keys in SI units, the
 /// measures, and `status`, which is `ok` or says why a run failed.
 ///
-/// Rows are written as soon as they are there, to FILE.csv.part, which becomes FILE.csv at the end. After a kill or a
+/// Rows are written as soon as they are there, to FILE.part, which becomes FILE at the end. After a kill or a
 /// full disk --resume goes on where the rows end. The result is the same for any number of threads.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

@@ -1,0 +1,282 @@
+//! Tables as Parquet files (feature `parquet`), written a group of rows at a time; and rows of CSV as such a table and back.
+//!
+//! Numbers are stored bit for bit, byte-stream split: of neighbouring rows the bytes are alike where the numbers are not.
+
+use crate::trace_file::quoted;
+use parquet::basic::{Compression, ConvertedType, Encoding, Repetition, Type as Physical};
+use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::errors::ParquetError;
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
+use parquet::record::Field;
+use parquet::schema::types::Type;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Values that wait in memory before a group of rows is written.
+const GROUP: usize = 1 << 20;
+/// Under this name a file holds what its rows are rows of, as JSON.
+const DESCRIPTION: &str = "stickslip";
+
+/// What the values of a column are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Boolean,
+    Integer,
+    Number,
+    Text,
+}
+
+impl Kind {
+    /// Whether a value of this kind is written as exactly this text.
+    fn writes(self, text: &str) -> bool {
+        match self {
+            Kind::Boolean => text.parse::<bool>().is_ok(),
+            Kind::Integer => text.parse::<i64>().is_ok_and(|value| value.to_string() == text),
+            Kind::Number => text.parse::<f64>().is_ok_and(|value| format!("{value:?}") == text),
+            Kind::Text => true,
+        }
+    }
+}
+
+/// A column of the rows that wait: its values, and for every row 1 if it has one and 0 if not.
+struct Column {
+    values: Values,
+    levels: Vec<i16>,
+}
+
+enum Values {
+    Boolean(Vec<bool>),
+    Integer(Vec<i64>),
+    Number(Vec<f64>),
+    Text(Vec<ByteArray>),
+}
+
+impl Column {
+    fn new(kind: Kind) -> Self {
+        let values = match kind {
+            Kind::Boolean => Values::Boolean(Vec::new()),
+            Kind::Integer => Values::Integer(Vec::new()),
+            Kind::Number => Values::Number(Vec::new()),
+            Kind::Text => Values::Text(Vec::new()),
+        };
+        let levels = Vec::new();
+        Column { values, levels }
+    }
+
+    /// Takes a field; an empty one is no value.
+    fn push(&mut self, text: &str) {
+        fn add<T>(values: &mut Vec<T>, value: Option<T>) -> i16 {
+            let level = i16::from(value.is_some());
+            values.extend(value);
+            level
+        }
+        let level = match &mut self.values {
+            Values::Boolean(values) => add(values, text.parse().ok()),
+            Values::Integer(values) => add(values, text.parse().ok()),
+            Values::Number(values) => add(values, text.parse().ok()),
+            Values::Text(values) => add(values, (!text.is_empty()).then(|| text.into())),
+        };
+        self.levels.push(level);
+    }
+
+    /// Writes what waits.
+    fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+        let levels = Some(&self.levels[..]);
+        match &mut self.values {
+            Values::Boolean(values) => {
+                writer.typed::<BoolType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Integer(values) => {
+                writer.typed::<Int64Type>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Number(values) => {
+                writer.typed::<DoubleType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+            Values::Text(values) => {
+                writer.typed::<ByteArrayType>().write_batch(values, levels, None)?;
+                values.clear();
+            }
+        }
+        self.levels.clear();
+        Ok(())
+    }
+}
+
+/// A table being written.
+pub struct Table<W: Write + Send> {
+    writer: SerializedFileWriter<W>,
+    columns: Vec<Column>,
+    /// Rows that wait, and how many may.
+    waiting: usize,
+    most: usize,
+}
+
+impl<W: Write + Send> Table<W> {
+    /// Begins a table of these columns; `description` says what it is a table of.
+    pub fn create(file: W, columns: &[(&str, Kind)], description: Option<String>) -> io::Result<Self> {
+        let declared = columns.iter().map(|&(name, kind)| {
+            let (physical, converted) = match kind {
+                Kind::Boolean => (Physical::BOOLEAN, ConvertedType::NONE),
+                Kind::Integer => (Physical::INT64, ConvertedType::NONE),
+                Kind::Number => (Physical::DOUBLE, ConvertedType::NONE),
+                Kind::Text => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+            };
+            let column = Type::primitive_type_builder(name, physical)
+                .with_repetition(Repetition::OPTIONAL)
+                .with_converted_type(converted)
+                .build();
+            column.map(Arc::new)
+        });
+        let declared = declared.collect::<Result<Vec<_>, _>>().map_err(io_error)?;
+        let schema = Type::group_type_builder("schema").with_fields(declared).build();
+        let mut properties = WriterProperties::builder()
+            .set_created_by(format!("stickslip {}", env!("CARGO_PKG_VERSION")))
+            .set_compression(Compression::SNAPPY)
+            .set_key_value_metadata(description.map(|text| vec![KeyValue::new(DESCRIPTION.to_string(), text)]));
+        for &(name, kind) in columns {
+            if kind == Kind::Number {
+                properties = properties
+                    .set_column_dictionary_enabled(name.into(), false)
+                    .set_column_encoding(name.into(), Encoding::BYTE_STREAM_SPLIT);
+            }
+        }
+        let schema = Arc::new(schema.map_err(io_error)?);
+        Ok(Table {
+            writer: SerializedFileWriter::new(file, schema, Arc::new(properties.build())).map_err(io_error)?,
+            columns: columns.iter().map(|&(_, kind)| Column::new(kind)).collect(),
+            waiting: 0,
+            most: (GROUP / columns.len().max(1)).max(1),
+        })
+    }
+
+    /// Adds a row of numbers.
+    pub fn numbers(&mut self, row: &[f64]) -> io::Result<()> {
+        for (column, value) in self.columns.iter_mut().zip(row) {
+            if let Values::Number(values) = &mut column.values {
+                values.push(*value);
+                column.levels.push(1);
+            }
+        }
+        self.added()
+    }
+
+    /// Adds a row of fields, each written as its kind is written.
+    fn fields<'a>(&mut self, row: impl Iterator<Item = &'a str>) -> io::Result<()> {
+        self.columns
+            .iter_mut()
+            .zip(row)
+            .for_each(|(column, text)| column.push(text));
+        self.added()
+    }
+
+    fn added(&mut self) -> io::Result<()> {
+        self.waiting += 1;
+        if self.waiting < self.most {
+            return Ok(());
+        }
+        self.write_group().map_err(io_error)
+    }
+
+    fn write_group(&mut self) -> Result<(), ParquetError> {
+        let mut group = self.writer.next_row_group()?;
+        for column in &mut self.columns {
+            if let Some(mut writer) = group.next_column()? {
+                column.write(&mut writer)?;
+                writer.close()?;
+            }
+        }
+        group.close()?;
+        self.waiting = 0;
+        Ok(())
+    }
+
+    /// Completes the table and gives the file back.
+    pub fn finish(mut self) -> io::Result<W> {
+        if self.waiting > 0 {
+            self.write_group().map_err(io_error)?;
+        }
+        self.writer.into_inner().map_err(io_error)
+    }
+}
+
+/// Writes the rows of a CSV file as a table. A column is of the narrowest kind that writes each of its fields as it stands, so
+/// that [`unpack`] gives the same rows.
+pub fn pack(rows: &Path, file: impl Write + Send, description: String) -> io::Result<()> {
+    let mut reader = csv::Reader::from_path(rows)?;
+    let names = reader.headers()?.clone();
+    let narrow = [Kind::Boolean, Kind::Integer, Kind::Number];
+    let mut fits: Vec<[bool; 3]> = vec![[true; 3]; names.len()];
+    let mut empty = vec![true; names.len()];
+    let mut record = csv::StringRecord::new();
+    while reader.read_record(&mut record)? {
+        for (i, text) in record.iter().enumerate().filter(|(_, text)| !text.is_empty()) {
+            empty[i] = false;
+            for (fits, kind) in fits[i].iter_mut().zip(narrow) {
+                *fits &= kind.writes(text);
+            }
+        }
+    }
+    let kind = |i: usize| match fits[i].iter().position(|fits| *fits) {
+        // Nothing was measured; what is measured is most often a number.
+        _ if empty[i] => Kind::Number,
+        Some(first) => narrow[first],
+        None => Kind::Text,
+    };
+    let columns: Vec<(&str, Kind)> = names.iter().enumerate().map(|(i, name)| (name, kind(i))).collect();
+    let mut table = Table::create(file, &columns, Some(description))?;
+    let mut reader = csv::Reader::from_path(rows)?;
+    while reader.read_record(&mut record)? {
+        table.fields(record.iter())?;
+    }
+    table.finish()?.flush()
+}
+
+/// Writes the rows of a table that [`pack`] made to a CSV file; gives what they are rows of.
+pub fn unpack(table: &Path, rows: &Path) -> io::Result<String> {
+    let reader = SerializedFileReader::new(File::open(table)?).map_err(io_error)?;
+    let metadata = reader.metadata().file_metadata();
+    let known = metadata.key_value_metadata().into_iter().flatten();
+    let description = known
+        .filter(|entry| entry.key == DESCRIPTION)
+        .find_map(|entry| entry.value.clone());
+    let description = description.ok_or_else(|| io::Error::other("it holds no rows of a sweep or map"))?;
+    let mut file = BufWriter::new(File::create(rows)?);
+    let names = metadata
+        .schema_descr()
+        .columns()
+        .iter()
+        .map(|column| quoted(column.name()));
+    writeln!(file, "{}", names.collect::<Vec<_>>().join(","))?;
+    for row in reader.get_row_iter(None).map_err(io_error)? {
+        let row = row.map_err(io_error)?;
+        let fields = row.get_column_iter().map(|(_, field)| match field {
+            Field::Null => String::new(),
+            Field::Bool(value) => value.to_string(),
+            Field::Long(value) => value.to_string(),
+            Field::Double(value) => format!("{value:?}"),
+            Field::Str(text) => quoted(text),
+            other => other.to_string(),
+        });
+        writeln!(file, "{}", fields.collect::<Vec<_>>().join(","))?;
+    }
+    file.flush()?;
+    Ok(description)
+}
+
+/// The error of the system behind one of a table.
+fn io_error(error: ParquetError) -> io::Error {
+    match error {
+        ParquetError::External(source) => source
+            .downcast::<io::Error>()
+            .map_or_else(io::Error::other, |error| *error),
+        other => io::Error::other(other),
+    }
+}
