@@ -476,10 +476,10 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "proxy",
         family: Family::Contact,
-        summary: "rigid contact on a massless proxy behind a spring and a damper: never pulls, uses the step of the stage",
+        summary: "rigid contact on a massless proxy behind a spring and a damper: never pulls; continuous with given steps",
         equation: "N = K (1 + beta/tau) max(0, -g - e beta/(beta + tau)),  e+ = max(-g, e beta/(beta + tau)),  \
                    g = gap + tau gap'",
-        source: "seed 001, eq 13, by backward Euler",
+        source: "seed 001, eq 13, by backward Euler over a stage step tau, or its limit tau = 0",
         parameters: &[
             CONTACT_STIFFNESS,
             Parameter {
@@ -489,7 +489,7 @@ pub const LAWS: &[Law] = &[
                 meaning: "damping over stiffness",
             },
         ],
-        integrators: &["rk4", "euler"],
+        integrators: COMPLIANT,
         states: 1,
         state_name: Some("e"),
         needs_stribeck: false,

@@ -27,7 +27,15 @@ const FACES: &[(&str, &[Face])] = &[
     ("karnopp", &[Face::Karnopp]),
     ("quinn", &[Face::Quinn]),
     ("martins-oden", &[Face::MartinsOden(false), Face::MartinsOden(true)]),
-    ("proxy", &[Face::Proxy(false), Face::Proxy(true), Face::ProxyContact]),
+    (
+        "proxy",
+        &[
+            Face::Proxy(false),
+            Face::Proxy(true),
+            Face::ProxyContact,
+            Face::ProxyContactAtOnce,
+        ],
+    ),
     (
         "relaxed",
         &[Face::Relaxed(false), Face::Relaxed(true), Face::RelaxedContact],
@@ -66,6 +74,7 @@ enum Face {
     KelvinVoigt,
     RelaxedContact,
     ProxyContact,
+    ProxyContactAtOnce,
     HuntCrossley,
     Rigid,
 }
@@ -221,9 +230,12 @@ fn evaluate<R: Real, const N: usize>(face: Face, shape: Shape, x: [R; COUNT]) ->
         [&force[..], &change[..N.max(L::STATES * N)], &[law.stored::<N>(state)]].concat()
     }
     fn normal<R: Real>(law: impl Normal<R>, x: &Input<R>) -> Vec<R> {
+        normal_over(law, x, x.step)
+    }
+    fn normal_over<R: Real>(law: impl Normal<R>, x: &Input<R>, step: R) -> Vec<R> {
         let mut rate = [R::zero()];
         let (gap, gap_rate) = (x.velocity[0], x.velocity[1]);
-        let force = law.respond(gap, gap_rate, &x.state[..1], x.step, &mut rate);
+        let force = law.respond(gap, gap_rate, &x.state[..1], step, &mut rate);
         vec![force, rate[0], law.stored(gap, &x.state[..1])]
     }
     match face {
@@ -272,13 +284,14 @@ fn evaluate<R: Real, const N: usize>(face: Face, shape: Shape, x: [R; COUNT]) ->
             },
             x,
         ),
-        Face::ProxyContact => normal(
-            proxy::Proxy {
+        Face::ProxyContact | Face::ProxyContactAtOnce => {
+            let law = proxy::Proxy {
                 stiffness,
                 beta: damping,
-            },
-            x,
-        ),
+            };
+            let step = if face == Face::ProxyContact { x.step } else { R::zero() };
+            normal_over(law, x, step)
+        }
         Face::HuntCrossley => normal(
             HuntCrossley {
                 stiffness,

@@ -1,8 +1,9 @@
-//! Seed 001's contact law (eq 15) against closed forms and the reference numbers of an independent implementation.
+//! Seed 001's contact laws (eqs 13 and 15) against closed forms and the reference numbers of an independent implementation.
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
 use stickslip_core::contact::Normal;
+use stickslip_core::contact::proxy::Proxy;
 use stickslip_core::contact::relaxed::{Relaxed, alpha_for, impact};
 
 /// The restitution of a free impact, by an independent implementation, to 1e-10.
@@ -82,5 +83,44 @@ proptest! {
         // Continuous: a small change of gap changes the force by at most K·β/α times that.
         let near = law.respond(gap + 1e-9, 0.0, &[e], 0.0, &mut rate);
         prop_assert!((near - force).abs() <= 70.0 / ratio * 1.1e-9 + 1e-12 * force);
+    }
+
+    /// The proxy contact at once is the limit of its backward Euler rule: for a proxy that rests on the obstacle and for
+    /// one that is clear of it. At every instant it takes at least the power that its spring stores, and never pulls.
+    #[test]
+    fn the_proxy_at_once_is_the_limit_of_its_steps(
+        e in 0.01..1.0f64, clear in prop_oneof![Just(0.0), 0.01..1.0f64], gap_rate in -1.0..1.0f64, beta in 0.05..2.0f64
+    ) {
+        let law = Proxy { stiffness: 70.0, beta };
+        let gap = clear - e;
+        let at = |tau: f64| {
+            let mut rate = [0.0];
+            let force = law.respond(gap, gap_rate, &[e], tau, &mut rate);
+            (force, rate[0])
+        };
+        let (force, rate) = at(0.0);
+        let tau = 1e-7;
+        let (near, near_rate) = at(tau);
+        // A step moves gap and state by τ times their rates; rounding of the quotient is 1e-16/τ.
+        let size = 1.0 + gap_rate.abs() + e / beta;
+        prop_assert!((force - near).abs() <= 70.0 * (1.0 + beta) * 3.0 * size * 1e-7, "{} {}", force, near);
+        prop_assert!((rate - near_rate).abs() <= (2.0 + 2.0 / beta) * size * 1e-7, "{} {}", rate, near_rate);
+        prop_assert!(force >= 0.0);
+        let (power, stored) = (-force * gap_rate, 70.0 * e * rate);
+        prop_assert!(power >= stored - 1e-12 * (power.abs() + stored.abs()), "{} {}", power, stored);
+    }
+
+    /// How far the proxy is inside the obstacle, which an integrator keeps to its tolerance, changes neither the force nor how
+    /// the proxy follows.
+    #[test]
+    fn a_proxy_inside_the_obstacle_counts_as_resting(
+        depth in 0.01..1.0f64, inside in 1e-12..1e-3f64, gap_rate in -1.0..1.0f64, beta in 0.05..2.0f64
+    ) {
+        let law = Proxy { stiffness: 70.0, beta };
+        let (mut on_edge, mut rate) = ([0.0], [0.0]);
+        let expected = law.respond(-depth, gap_rate, &[depth], 0.0, &mut on_edge);
+        let force = law.respond(-depth, gap_rate, &[depth - inside], 0.0, &mut rate);
+        prop_assert_eq!(force, expected);
+        prop_assert!((rate[0] - on_edge[0]).abs() <= 1.0001 * inside / beta);
     }
 }

@@ -1,4 +1,4 @@
-//! The methods that choose their own steps, `adaptive` and `stiff`: against closed forms, stated references and SciPy.
+//! The methods that choose their own steps, `adaptive` and `stiff`: against closed forms, stated references, SciPy and diffsol.
 
 mod common;
 
@@ -70,6 +70,7 @@ fn seed_001_figure_3_to_its_tight_values() {
         ("adaptive", PROXY, 1e-9, &RELAXED_TIGHT[..]),
         ("adaptive", LUGRE, 1e-9, &LUGRE_TIGHT[..]),
         ("stiff", RELAXED, 1e-8, &RELAXED_TIGHT[..]),
+        ("stiff", PROXY, 1e-8, &RELAXED_TIGHT[..]),
         ("stiff", LUGRE, 1e-9, &LUGRE_TIGHT[..2]),
     ] {
         let error = drift_error(integrator, friction, tolerance, values);
@@ -248,6 +249,237 @@ fn seed_001_figure_3_from_its_equations() {
             close(&format!("{integrator} at {t} s"), run.at("p", t as f64), expected, 1e-9);
         }
     }
+}
+
+/// A block shaken between two walls on a rough floor: as equations, and as a network.
+const SHAKEN: [&str; 2] = [
+    r#"
+[simulation]
+duration = 1.5
+step = 0.1
+[inclusion]
+states = { p = 0, v = 0 }
+parameters = { m = 0.8 }
+[inclusion.equations]
+p = "v"
+v = "(12*sin(9*t) - 60*p - 3*sgn(v) + dio(p + 0.02) - dio(0.02 - p))/m"
+[inclusion.relax]
+dio = { stiffness = 5e3, beta = 8e-3, alpha = 2e-3 }
+sgn = { stiffness = 3e4, beta = 4e-3 }
+"#,
+    r#"
+[simulation]
+duration = 1.5
+step = 0.1
+[bodies.block]
+kind = "mass"
+mass = 0.8
+force = "12*sin(9*t)"
+[elements.spring]
+kind = "spring"
+between = ["block", "ground"]
+stiffness = 60
+[elements.floor]
+kind = "friction"
+between = ["block", "ground"]
+law = "relaxed"
+kinetic = 3
+stiffness = 3e4
+beta = 4e-3
+[elements.walls]
+kind = "stop"
+between = ["block", "ground"]
+lower = -0.02
+upper = 0.02
+normal = { law = "relaxed", stiffness = 5e3, beta = 8e-3, alpha = 2e-3 }
+"#,
+];
+
+/// Values of diffsol with the program that made them: tests/reference/diffsol.
+#[test]
+fn seed_001_agrees_with_diffsol() {
+    let table = include_str!("reference/diffsol.csv");
+    for (integrator, tolerance, accepted) in [("adaptive", "1e-11", 1e-9), ("stiff", "1e-9", 1e-6)] {
+        let method = [
+            format!("simulation.integrator={integrator}"),
+            format!("simulation.relative_tolerance={tolerance}"),
+        ];
+        let sets = |more: &[&str]| -> Vec<String> {
+            let more = more.iter().map(|set| set.to_string());
+            method.iter().cloned().chain(more).collect()
+        };
+        let run = |file: &str, more: &[&str]| {
+            let sets = sets(more);
+            common::run(file, &sets.iter().map(String::as_str).collect::<Vec<_>>())
+        };
+        let write = |text: &str| {
+            let sets = sets(&[]);
+            common::finish(written(text, &sets.iter().map(String::as_str).collect::<Vec<_>>()), 1)
+        };
+        let coarse = "simulation.step=0.01";
+        let fine = "simulation.step=2e-3";
+        let alpha = "elements.floor.normal.alpha=3.5e-3";
+        // Systems, and where their states are found: equations first, then networks.
+        let runs = [
+            (
+                "trembling",
+                run("fig001-3-equations.toml", &[coarse]),
+                &["p=p", "v=v"][..],
+            ),
+            (
+                "trembling",
+                run("fig001-3-relaxed.toml", &[coarse]),
+                &["p=block.position", "v=block.velocity", "a=floor.a"],
+            ),
+            (
+                "bouncing",
+                run("fig001-5.toml", &[fine, alpha]),
+                &["p=ball.position", "v=ball.velocity"],
+            ),
+            (
+                "thrown",
+                run("fig001-example1-drop.toml", &[coarse]),
+                &["x=point.position.x", "y=point.position.y", "z=point.position.z"],
+            ),
+            (
+                "conveyor",
+                run("fig001-conveyor-equations.toml", &[coarse]),
+                &["p1x=p1x", "p1y=p1y", "p2x=p2x", "p2y=p2y"],
+            ),
+            (
+                "conveyor",
+                run("fig001-example2.toml", &[coarse]),
+                &[
+                    "p1x=first_x.position",
+                    "p1y=first_y.position",
+                    "p2x=second_x.position",
+                    "p2y=second_y.position",
+                ],
+            ),
+            ("shaken", write(SHAKEN[0]), &["p=p", "v=v"]),
+            ("shaken", write(SHAKEN[1]), &["p=block.position", "v=block.velocity"]),
+        ];
+        let mut compared = 0;
+        for line in table.lines().skip(2) {
+            let cells: Vec<&str> = line.split(',').collect();
+            let [t, value]: [f64; 2] = [cells[1], cells[3]].map(|cell| cell.parse().unwrap());
+            for (system, run, states) in &runs {
+                let columns = states.iter().filter_map(|state| state.split_once('='));
+                for (_, column) in columns.filter(|(state, _)| *system == cells[0] && *state == cells[2]) {
+                    let what = format!("{integrator} {system} {column} at {t} s");
+                    // Velocities here are up to 50 times larger than positions in their units.
+                    let accepted = accepted * if cells[2] == "v" { 50.0 } else { 1.0 };
+                    close(&what, run.at(column, t), value, accepted);
+                    compared += 1;
+                }
+            }
+        }
+        assert_eq!(compared, 2 * 10 + 5 + 10 + 12 + 2 * 16 + 2 * 8);
+    }
+}
+
+/// The proxy contact of seed 001, eq 13, met by a mass at 1 m/s: spring and damper side by side until the force would
+/// turn to a pull, at the time acos(2ζ² − 1)/ω' with ζ = ½·β·√(K/M). It then leaves with exp(−ζ/√(1 − ζ²)·acos(2ζ² − 1))
+/// of its speed, at the depth β times that. Methods with given steps use the backward Euler rule of the law.
+#[test]
+fn a_proxy_contact_lets_go_before_it_pulls() {
+    for (integrator, setting, accepted) in [
+        ("adaptive", "relative_tolerance = 1e-9", 1e-6),
+        ("stiff", "relative_tolerance = 1e-8", 1e-5),
+        ("rk4", "", 1e-3),
+        ("euler", "", 1e-2),
+    ] {
+        for beta in [0.004, 0.01, 0.016] {
+            let step = if setting.is_empty() { 1e-5 } else { 1e-3 };
+            let text = format!(
+                "[simulation]\nduration = 0.1\nstep = {step:e}\nintegrator = \"{integrator}\"\n{setting}\n\
+                 [bodies.ball]\nkind = \"mass\"\nmass = 1\nposition = 0.0123\nvelocity = -1\n\
+                 [elements.floor]\nkind = \"stop\"\nbetween = [\"ball\", \"ground\"]\nlower = 0\n\
+                 normal = {{ law = \"proxy\", stiffness = 1e4, beta = {beta} }}\n"
+            );
+            let zeta: f64 = 50.0 * beta;
+            let root = (1.0 - zeta * zeta).sqrt();
+            let angle = (2.0 * zeta * zeta - 1.0).acos();
+            let speed = (-zeta / root * angle).exp();
+            let lasts = angle / (100.0 * root);
+            let run = common::finish(written(&text, &[]), 1);
+            let what = format!("{integrator}, beta = {beta}");
+            close(&what, run.at("ball.velocity", 0.1), speed, accepted);
+            let place = speed * (0.1 - 0.0123 - lasts - beta);
+            close(&what, run.at("ball.position", 0.1), place, 0.1 * accepted);
+            let least = run.column("floor.force").into_iter().fold(0.0, f64::min);
+            assert!(least == 0.0, "{what}: {least} N");
+            // What the damper took, and what is left in the spring.
+            let energy = run.report.energy.as_ref().unwrap();
+            close(
+                &what,
+                energy.dissipated + energy.stored,
+                0.5 * (1.0 - speed * speed),
+                accepted,
+            );
+        }
+    }
+}
+
+/// A proxy that rests follows a slow load: no step is lost on the edge of its two regimes.
+#[test]
+fn a_resting_proxy_contact_is_smooth() {
+    for integrator in METHODS {
+        let text = format!(
+            "[simulation]\nduration = 100\nstep = 1\nintegrator = \"{integrator}\"\ngravity = [0, 0, -9.8]\n\
+             [bodies.p]\nkind = \"mass\"\nmass = 0.5\nposition = [0, 0, -4.9e-4]\nforce = [\"0.4*sin(t)\", 0, \"sin(0.7*t)\"]\n\
+             [elements.floor]\nkind = \"contact\"\nbetween = [\"p\", \"ground\"]\nsurface = {{ plane = {{ normal = [0, 0, 1], offset = 0 }} }}\n\
+             normal = {{ law = \"proxy\", stiffness = 1e4, beta = 0.02 }}\nfriction = {{ law = \"proxy\", mu = 0.3, stiffness = 1e4, damping = 100 }}\n"
+        );
+        let run = common::finish(written(&text, &[]), 1);
+        for t in [10.0f64, 50.0, 100.0] {
+            // Slow compared with the contact: the spring carries weight and load, less what the damper of 200 N s/m takes.
+            let (load, its_rate) = ((0.7 * t).sin(), 0.7 * (0.7 * t).cos());
+            let depth = (4.9 - load) / 1e4 + 0.02 * its_rate / 1e4;
+            close(
+                &format!("{integrator} at {t} s"),
+                run.at("p.position.z", t),
+                -depth,
+                2e-7,
+            );
+        }
+        let solver = run.report.solver.unwrap();
+        assert!(solver.rejected < 20, "{integrator}: {solver:?}");
+    }
+}
+
+/// Contacts know their derivatives: the stiff method evaluates the network no more often than Newton's method asks for. One
+/// friction whose limit follows another element has it difference all 21 numbers of the state each time.
+#[test]
+fn contacts_need_no_difference_quotients() {
+    let ball = "[simulation]\nduration = 0.5\nstep = 0.01\nintegrator = \"stiff\"\ngravity = [0, 0, -9.8]\n\
+        [bodies.ball]\nkind = \"rigid-body\"\nshape = { sphere = 0.1 }\nmass = 1\nposition = [0, 0, 0.15]\nvelocity = [1, 0.2, 0]\n\
+        [elements.floor]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\nsurface = { plane = { normal = [0.1, 0, 1], offset = 0 } }\n\
+        normal = { law = \"relaxed\", stiffness = 1e5, beta = 2e-3, alpha = 1e-3 }\nfriction = { law = \"relaxed\", mu = 0.3, stiffness = 1e5, beta = 2e-3 }\n";
+    let clamped = "[bodies.a]\nkind = \"mass\"\nmass = 1\n\
+        [elements.clamp]\nkind = \"spring\"\nbetween = [\"a\", \"ground\"]\nstiffness = 50\n\
+        [elements.shoe]\nkind = \"friction\"\nbetween = [\"a\", \"ground\"]\nlaw = \"relaxed\"\nmu = 0.3\nnormal_force = { element = \"clamp\" }\nstiffness = 1e3\nbeta = 0.05\n";
+    let cost = |text: &str| {
+        let mut simulation = written(text, &[]);
+        simulation.advance(50).unwrap();
+        simulation.statistics()
+    };
+    let (known, differenced) = (cost(ball), cost(&format!("{ball}{clamped}")));
+    assert!(known.jacobians > 10, "{known:?}");
+    // Two stages, each with a few iterations, and one evaluation for each matrix.
+    assert!(
+        known.rates < 12 * (known.steps + known.rejected) + known.jacobians,
+        "{known:?}"
+    );
+    // The added mass does not move, so that the steps are the same.
+    assert!(
+        differenced.steps.abs_diff(known.steps) <= known.steps / 20,
+        "{known:?} {differenced:?}"
+    );
+    assert!(
+        differenced.rates > known.rates + 20 * differenced.jacobians / 2,
+        "{known:?} {differenced:?}"
+    );
 }
 
 /// Robertson's reaction, the classic of stiff problems, against SciPy: rates from 0.04 to 3e7 per second.

@@ -444,7 +444,7 @@ fn every_compliant_law_works_everywhere() {
         ("law = \"kelvin-voigt\", stiffness = 4e4, damping = 300", true),
         ("law = \"hunt-crossley\", stiffness = 4e6, damping = 3", true),
     ] {
-        for integrator in ["rk4", "euler"] {
+        for integrator in ["rk4", "euler", "adaptive", "stiff"] {
             // Explicit Euler feeds vibration; the laws that hardly damp it need smaller steps.
             let step = if integrator == "euler" { 2e-5 } else { 2e-4 };
             let head = format!(

@@ -39,6 +39,37 @@ impl Frame {
     }
 }
 
+/// How a frame changes with one number of the state, in world axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct FrameSlope {
+    /// Of the reference point.
+    pub position: Vector3<f64>,
+    /// The rotation vector of its axes.
+    pub turn: Vector3<f64>,
+    /// Of the velocity of the reference point.
+    pub velocity: Vector3<f64>,
+    /// Of the angular velocity.
+    pub spin: Vector3<f64>,
+}
+
+/// The unit vector along world axis `i`.
+#[inline]
+pub(crate) fn unit(i: usize) -> Vector3<f64> {
+    Vector3::from_fn(|k, _| if k == i { 1.0 } else { 0.0 })
+}
+
+/// The rotation vector, in world axes, that changing component `i` of a quaternion makes: 2·vec(δq·q*)/|q|².
+pub(crate) fn turn_by_component(q: [f64; 4], i: usize) -> Vector3<f64> {
+    let [w, x, y, z] = q;
+    let vector = Vector3::new(x, y, z);
+    let square = w * w + vector.norm_squared();
+    let turn = match i {
+        0 => -vector,
+        _ => w * unit(i - 1) - unit(i - 1).cross(&vector),
+    };
+    turn * (2.0 / square)
+}
+
 /// Rotation matrix of a quaternion (w, x, y, z) of any length but zero.
 ///
 /// The length is divided out, so the stages of an explicit method, which leave the unit sphere by a little, still see a

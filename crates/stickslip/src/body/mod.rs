@@ -1,6 +1,6 @@
 //! Bodies: force in, motion out.
 
-mod frame;
+pub(crate) mod frame;
 pub mod linkage;
 pub mod own;
 pub mod rigid_body;

@@ -8,9 +8,11 @@
 use super::normal::NormalLaw;
 use super::{Elements, Mode, Observation};
 use crate::body::Frame;
-use crate::element::friction::{SteadyCurve, with_curve};
+use crate::body::frame::{FrameSlope, unit};
+use crate::element::friction::{Lift, SteadyCurve, with_curve};
 use crate::network::port::Attachment;
 use crate::network::stage::Stage;
+use crate::network::tangent::Tangent;
 use nalgebra::Vector3;
 use std::ops::Range;
 use stickslip_core::friction::curve::Table;
@@ -19,6 +21,8 @@ use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
 use stickslip_core::friction::proxy::Proxy;
 use stickslip_core::friction::{Bristle, Slip};
+use stickslip_core::scalar::vector::{add, dot, scale, sub};
+use stickslip_core::scalar::{Dual, Real};
 
 /// The surface the first body's points touch.
 #[derive(Clone, Copy, Debug)]
@@ -65,41 +69,74 @@ impl Geometry {
     #[inline]
     pub fn touch(&self, index: usize, first: &Frame, second: &Frame) -> Touch {
         let centre = first.point_position(&self.points[index]);
+        let face = self.face(second);
+        let (gap, normal, point) = self.meet(centre.into(), face.into(), second.position.into());
+        Touch {
+            gap,
+            normal: normal.into(),
+            point: point.into(),
+        }
+    }
+
+    /// The normal of a plane in world axes.
+    #[inline]
+    fn face(&self, second: &Frame) -> Vector3<f64> {
+        match self.surface {
+            Surface::Plane { normal, .. } => second.rotation * normal,
+            Surface::Sphere(_) => Vector3::zeros(),
+        }
+    }
+
+    /// Gap, normal and touching point for the centre of a point's sphere, the normal of a plane in world axes, and the
+    /// reference point of the second body.
+    #[inline(always)]
+    fn meet<R: Real>(&self, centre: [R; 3], face: [R; 3], second: [R; 3]) -> (R, [R; 3], [R; 3]) {
+        let between = sub(centre, second);
         let (normal, distance) = match self.surface {
-            Surface::Plane { normal, offset } => {
-                let normal = second.rotation * normal;
-                (normal, normal.dot(&(centre - second.position)) - offset)
-            }
+            Surface::Plane { offset, .. } => (face, dot(face, between) - R::lit(offset)),
             Surface::Sphere(radius) => {
-                let between = centre - second.position;
-                let length = between.norm();
-                let normal = if length > 0.0 { between / length } else { Vector3::z() };
-                (normal, length - radius)
+                let length = dot(between, between).sqrt();
+                let apart = R::zero().lt(length);
+                let whole = R::select(apart, length, R::one());
+                let up = [0.0, 0.0, 1.0];
+                let normal = std::array::from_fn(|i| R::select(apart, between[i] / whole, R::lit(up[i])));
+                (normal, length - R::lit(radius))
             }
         };
-        Touch {
-            gap: distance - self.radius,
-            normal,
-            point: centre - self.radius * normal,
-        }
+        let radius = R::lit(self.radius);
+        (distance - radius, normal, sub(centre, scale(normal, radius)))
     }
 }
 
 /// A friction law of a compliant contact.
 #[derive(Clone, Copy, Debug)]
-pub enum Tangential {
+pub enum Tangential<R = f64> {
     /// No friction.
     None,
     /// Seed 004, eq 19.
-    Proxy(Proxy<f64, true>),
+    Proxy(Proxy<R, true>),
     /// Seed 001, eq 9.
-    Relaxed(Proxy<f64, false>),
+    Relaxed(Proxy<R, false>),
     /// The Dahl model.
-    Dahl(Dahl<f64>),
+    Dahl(Dahl<R>),
     /// The LuGre model.
-    Lugre(Lugre<f64>),
+    Lugre(Lugre<R>),
     /// Viscosity near zero velocity.
-    MartinsOden(MartinsOden<f64>),
+    MartinsOden(MartinsOden<R>),
+}
+
+impl Tangential {
+    /// The same law in dual numbers.
+    fn lift<const N: usize>(&self) -> Tangential<Dual<f64, N>> {
+        match self {
+            Tangential::None => Tangential::None,
+            Tangential::Proxy(law) => Tangential::Proxy(law.lift()),
+            Tangential::Relaxed(law) => Tangential::Relaxed(law.lift()),
+            Tangential::Dahl(law) => Tangential::Dahl(law.lift()),
+            Tangential::Lugre(law) => Tangential::Lugre(law.lift()),
+            Tangential::MartinsOden(law) => Tangential::MartinsOden(law.lift()),
+        }
+    }
 }
 
 /// Runs an expression with the concrete law.
@@ -142,6 +179,202 @@ impl Contact {
     }
 }
 
+/// The forces at one point, with the rates of its states. Friction laws of contacts have one vector state at most, normal
+/// laws one number.
+struct Pressed<R> {
+    normal: R,
+    /// Normal force and friction on the first body.
+    force: [R; 3],
+    bristle_rate: [R; 3],
+    normal_rate: [R; 1],
+    /// What the friction law was asked.
+    slip: Slip<R, 3>,
+    bristle: [R; 3],
+}
+
+/// The normal law, and the friction law with the bristle projected on the tangent plane and the limit that follows from
+/// the normal force.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)] // Two laws, the motion of a point, two states.
+fn press<R: Real>(
+    (normal_law, friction_law, curve): (&NormalLaw<R>, &Tangential<R>, &SteadyCurve),
+    gap: R,
+    axis: [R; 3],
+    velocity: [R; 3],
+    normal_state: &[R],
+    bristle: [R; 3],
+    normal_tau: R,
+    tau: R,
+) -> Pressed<R> {
+    let gap_rate = dot(axis, velocity);
+    let mut normal_rate = [R::zero()];
+    let states = normal_state.len();
+    let normal = normal_law.respond(gap, gap_rate, normal_state, normal_tau, &mut normal_rate[..states]);
+    let slip = Slip {
+        velocity: sub(velocity, scale(axis, gap_rate)),
+        load: normal.max(R::zero()),
+    };
+    let bristle = sub(bristle, scale(axis, dot(axis, bristle)));
+    let mut bristle_rate = [R::zero(); 3];
+    let friction = with_law!(
+        friction_law,
+        |law| with_curve!(curve, |c| law.respond(c, &slip, &bristle, tau, &mut bristle_rate)),
+        [R::zero(); 3]
+    );
+    Pressed {
+        normal,
+        force: add(scale(axis, normal), friction),
+        bristle_rate,
+        normal_rate,
+        slip,
+        bristle,
+    }
+}
+
+/// Numbers of the state that are varied at once.
+const VARIED: usize = 8;
+
+/// What one of them moves: a body of the contact (first or second), or a state of the point (bristle, then normal law).
+#[derive(Clone, Copy)]
+enum Moves {
+    Body(usize, FrameSlope),
+    State(usize),
+}
+
+/// A contact with its laws in dual numbers, where its bodies are.
+struct Differentiated<'a> {
+    contact: &'a Contact,
+    laws: (NormalLaw<Dual<f64, VARIED>>, Tangential<Dual<f64, VARIED>>),
+    frames: [Frame; 2],
+}
+
+impl Differentiated<'_> {
+    /// Adds the derivatives of the forces and rates at point `index` with respect to some numbers of the state.
+    fn add(&self, index: usize, varied: &[(usize, Moves)], tangent: &mut Tangent<'_>) {
+        type D = Dual<f64, VARIED>;
+        let geometry = &self.contact.geometry;
+        // A vector at one of the bodies (or a state), and how the numbers change it.
+        let vary = |value: Vector3<f64>, slope: &dyn Fn(&Moves) -> Vector3<f64>| -> [D; 3] {
+            let mut vector: [D; 3] = std::array::from_fn(|i| D::constant(value[i]));
+            for (k, (_, moves)) in varied.iter().enumerate() {
+                let slope = slope(moves);
+                (0..3).for_each(|i| vector[i].grad[k] = slope[i]);
+            }
+            vector
+        };
+        let of_body = |body: usize, value: Vector3<f64>, slope: &dyn Fn(&FrameSlope) -> Vector3<f64>| {
+            vary(value, &|moves| match moves {
+                Moves::Body(moved, frame) if *moved == body => slope(frame),
+                _ => Vector3::zeros(),
+            })
+        };
+        let [first, second] = &self.frames;
+        let centre = first.point_position(&geometry.points[index]);
+        let arm = centre - first.position;
+        let face = geometry.face(second);
+        let position = [0, 1].map(|body| of_body(body, self.frames[body].position, &|s| s.position));
+        let (gap, axis, point) = geometry.meet(
+            of_body(0, centre, &|s| s.position + s.turn.cross(&arm)),
+            of_body(1, face, &|s| s.turn.cross(&face)),
+            position[1],
+        );
+        let arms = position.map(|position| sub(point, position));
+        let [of_first, of_second] = [0, 1].map(|body| {
+            let velocity = of_body(body, self.frames[body].velocity, &|s| s.velocity);
+            let spin = of_body(body, self.frames[body].angular_velocity, &|s| s.spin);
+            add(velocity, cross(spin, arms[body]))
+        });
+        let at = self.contact.state + 3 * index;
+        let bristle = Vector3::from_column_slice(&tangent.state[at..at + 3]);
+        let bristle = vary(bristle, &|moves| match moves {
+            Moves::State(i) if *i < 3 => unit(*i),
+            _ => Vector3::zeros(),
+        });
+        let own = self.contact.normal_states(index);
+        let mut normal_state = [D::constant(0.0)];
+        for (dual, &value) in normal_state.iter_mut().zip(&tangent.state[own.clone()]) {
+            dual.value = value;
+            for (k, (_, moves)) in varied.iter().enumerate() {
+                dual.grad[k] = if matches!(moves, Moves::State(3)) { 1.0 } else { 0.0 };
+            }
+        }
+        let tau = D::constant(tangent.tau);
+        let pressed = press(
+            (&self.laws.0, &self.laws.1, &self.contact.curve),
+            gap,
+            axis,
+            sub(of_first, of_second),
+            &normal_state[..own.len()],
+            bristle,
+            tau,
+            tau,
+        );
+        let torques = arms.map(|arm| cross(arm, pressed.force));
+        for (k, &(column, _)) in varied.iter().enumerate() {
+            let slope = |vector: &[D; 3]| Vector3::from_fn(|i, _| vector[i].grad[k]);
+            for i in 0..3 {
+                tangent.add(at + i, column, pressed.bristle_rate[i].grad[k]);
+            }
+            for state in own.clone() {
+                tangent.add(state, column, pressed.normal_rate[0].grad[k]);
+            }
+            if pressed.normal.value != 0.0 {
+                let force = slope(&pressed.force);
+                let [first, second] = [slope(&torques[0]), slope(&torques[1])];
+                geometry.first.add_load_slope(tangent, column, &force, &first);
+                geometry.second.add_load_slope(tangent, column, &-force, &-second);
+            }
+        }
+    }
+}
+
+/// Cross product.
+#[inline(always)]
+fn cross<R: Real>(a: [R; 3], b: [R; 3]) -> [R; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
+}
+
+impl Contact {
+    /// Derivatives of the forces and of the rates of the states, by dual numbers, a few numbers of the state at a time.
+    fn differentiate(&self, tangent: &mut Tangent<'_>) {
+        let (network, state, linkages) = (tangent.network, tangent.state, tangent.linkages);
+        let bodies = [self.geometry.first, self.geometry.second];
+        let differentiated = Differentiated {
+            contact: self,
+            laws: (self.normal.lift(), self.friction.lift()),
+            frames: bodies.map(|body| body.frame(network, state, tangent.frames, linkages)),
+        };
+        for index in 0..self.geometry.points.len() {
+            let mut varied = [(0, Moves::State(0)); VARIED];
+            let mut count = 0;
+            let mut vary = |column: usize, moves: Moves| {
+                varied[count] = (column, moves);
+                count += 1;
+                if count == VARIED {
+                    differentiated.add(index, &varied, tangent);
+                    count = 0;
+                }
+            };
+            for (body, attachment) in bodies.into_iter().enumerate() {
+                attachment.frame_slopes(network, state, linkages, |column, slope| {
+                    vary(column, Moves::Body(body, slope));
+                });
+            }
+            for i in 0..3 {
+                vary(self.state + 3 * index + i, Moves::State(i));
+            }
+            for state in self.normal_states(index) {
+                vary(state, Moves::State(3));
+            }
+            differentiated.add(index, &varied[..count], tangent);
+        }
+    }
+}
+
 /// Compliant contacts.
 #[derive(Clone, Debug, Default)]
 pub struct Contacts(pub Vec<Contact>);
@@ -166,30 +399,26 @@ impl Contacts {
             for index in 0..geometry.points.len() {
                 let touch = geometry.touch(index, &first, &second);
                 let velocity = first.point_velocity(&touch.point) - second.point_velocity(&touch.point);
-                let gap_rate = touch.normal.dot(&velocity);
                 let own = contact.normal_states(index);
-                let tau = stage.finite_step();
-                let normal_state = &stage.state[own.clone()];
-                let rate = &mut stage.rate[own];
-                let normal = contact.normal.respond(touch.gap, gap_rate, normal_state, tau, rate);
-                let touches = normal != 0.0;
                 let at = contact.state + 3 * index;
-                let slip = velocity - gap_rate * touch.normal;
-                let slip = Slip {
-                    velocity: [slip.x, slip.y, slip.z],
-                    load: normal.max(0.0),
-                };
-                let state = &stage.state[at..at + 3];
-                let bristle = Vector3::from_column_slice(state);
-                let bristle = bristle - touch.normal.dot(&bristle) * touch.normal;
-                let state = bristle.as_slice();
-                let rate = &mut stage.rate[at..at + 3];
-                let friction = with_law!(
-                    &contact.friction,
-                    |law| with_curve!(&contact.curve, |c| law.respond(c, &slip, state, stage.tau, rate)),
-                    [0.0; 3]
+                let normal_state = &stage.state[own.clone()];
+                let pressed = press(
+                    (&contact.normal, &contact.friction, &contact.curve),
+                    touch.gap,
+                    touch.normal.into(),
+                    velocity.into(),
+                    normal_state,
+                    [0, 1, 2].map(|i| stage.state[at + i]),
+                    stage.contact_step(),
+                    stage.tau,
                 );
+                let Pressed { normal, slip, .. } = pressed;
+                let states = own.len();
+                stage.rate[own].copy_from_slice(&pressed.normal_rate[..states]);
+                stage.rate[at..at + 3].copy_from_slice(&pressed.bristle_rate);
+                let touches = normal != 0.0;
                 if OBSERVE {
+                    let state = &pressed.bristle;
                     note.gap = note.gap.min(touch.gap);
                     note.stored += contact.normal.stored(touch.gap, normal_state);
                     note.stored += with_law!(&contact.friction, |law| law.stored::<3>(state), 0.0);
@@ -203,7 +432,7 @@ impl Contacts {
                     }
                 }
                 if touches {
-                    let force = normal * touch.normal + Vector3::from(friction);
+                    let force = Vector3::from(pressed.force);
                     let zero = Vector3::zeros();
                     geometry.first.apply(stage, &force, &zero, &touch.point);
                     geometry.second.apply(stage, &(-force), &zero, &touch.point);
@@ -244,6 +473,11 @@ impl Elements for Contacts {
 
     fn respond_observed(&self, stage: &mut Stage<'_>, seen: &mut [Observation]) {
         self.run::<true>(stage, seen);
+    }
+
+    fn tangent(&self, tangent: &mut Tangent<'_>) -> bool {
+        self.0.iter().for_each(|contact| contact.differentiate(tangent));
+        true
     }
 
     fn regather(&self, _stage: &Stage<'_>, _seen: &mut [Observation]) {

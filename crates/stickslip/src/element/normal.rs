@@ -9,15 +9,15 @@ use stickslip_core::scalar::{Dual, Real};
 
 /// A compliant contact law with its numbers.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NormalLaw {
+pub enum NormalLaw<R = f64> {
     /// Spring and damper.
-    KelvinVoigt(KelvinVoigt<f64>),
+    KelvinVoigt(KelvinVoigt<R>),
     /// Seed 001, eq 15.
-    Relaxed(Relaxed<f64>),
-    /// Seed 001, eq 13, by backward Euler.
-    Proxy(Proxy<f64>),
+    Relaxed(Relaxed<R>),
+    /// Seed 001, eq 13, by backward Euler or at once.
+    Proxy(Proxy<R>),
     /// Damping that grows with the depth.
-    HuntCrossley(HuntCrossley<f64>),
+    HuntCrossley(HuntCrossley<R>),
 }
 
 /// Runs an expression with the concrete law.
@@ -32,71 +32,74 @@ macro_rules! with_normal {
     };
 }
 
-impl NormalLaw {
+impl<R: Real> NormalLaw<R> {
     /// Number of states for each touching point.
     pub fn states(&self) -> usize {
-        fn of<L: Normal<f64>>(_: &L) -> usize {
+        fn of<R: Real, L: Normal<R>>(_: &L) -> usize {
             L::STATES
         }
         with_normal!(self, |law| of(law))
     }
 
+    /// Normal force and the rates of the states.
+    #[inline]
+    pub fn respond(&self, gap: R, gap_rate: R, state: &[R], tau: R, rate: &mut [R]) -> R {
+        with_normal!(self, |law| law.respond(gap, gap_rate, state, tau, rate))
+    }
+
+    /// Elastic energy held.
+    pub fn stored(&self, gap: R, state: &[R]) -> R {
+        with_normal!(self, |law| law.stored(gap, state))
+    }
+}
+
+impl NormalLaw {
     /// The state of a contact that has been resting at this gap: e = −gap, which the laws with a state then keep.
     pub fn rest(gap: f64) -> f64 {
         f64::max(0.0, -gap)
     }
 
-    /// Normal force and the rates of the states.
-    #[inline]
-    pub fn respond(&self, gap: f64, gap_rate: f64, state: &[f64], tau: f64, rate: &mut [f64]) -> f64 {
-        with_normal!(self, |law| law.respond(gap, gap_rate, state, tau, rate))
-    }
-
-    /// Elastic energy held.
-    pub fn stored(&self, gap: f64, state: &[f64]) -> f64 {
-        with_normal!(self, |law| law.stored(gap, state))
-    }
-
-    /// Derivatives of the normal force and of the rate of the state, each with respect to the gap, its rate and the state,
-    /// for the laws that are differential equations (stage step 0).
-    pub fn tangent(&self, gap: f64, gap_rate: f64, state: &[f64]) -> [[f64; 3]; 2] {
-        fn of<L: Normal<Dual<f64, 3>>>(law: L, gap: f64, gap_rate: f64, state: &[f64]) -> [[f64; 3]; 2] {
-            let state = [Dual::variable(state.first().copied().unwrap_or(0.0), 2)];
-            let mut rate = [Dual::lit(0.0)];
-            let (gap, gap_rate) = (Dual::variable(gap, 0), Dual::variable(gap_rate, 1));
-            let force = law.respond(
-                gap,
-                gap_rate,
-                &state[..L::STATES],
-                Dual::lit(0.0),
-                &mut rate[..L::STATES],
-            );
-            [force.grad, rate[0].grad]
-        }
+    /// The same law in dual numbers.
+    pub fn lift<const N: usize>(&self) -> NormalLaw<Dual<f64, N>> {
+        let lit = Dual::lit;
         match *self {
-            NormalLaw::KelvinVoigt(KelvinVoigt { stiffness, damping }) => {
-                let [stiffness, damping] = [stiffness, damping].map(Dual::lit);
-                of(KelvinVoigt { stiffness, damping }, gap, gap_rate, state)
-            }
-            NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }) => {
-                let [stiffness, beta, alpha] = [stiffness, beta, alpha].map(Dual::lit);
-                of(Relaxed { stiffness, beta, alpha }, gap, gap_rate, state)
-            }
+            NormalLaw::KelvinVoigt(KelvinVoigt { stiffness, damping }) => NormalLaw::KelvinVoigt(KelvinVoigt {
+                stiffness: lit(stiffness),
+                damping: lit(damping),
+            }),
+            NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }) => NormalLaw::Relaxed(Relaxed {
+                stiffness: lit(stiffness),
+                beta: lit(beta),
+                alpha: lit(alpha),
+            }),
+            NormalLaw::Proxy(Proxy { stiffness, beta }) => NormalLaw::Proxy(Proxy {
+                stiffness: lit(stiffness),
+                beta: lit(beta),
+            }),
             NormalLaw::HuntCrossley(HuntCrossley {
                 stiffness,
                 damping,
                 exponent,
-            }) => {
-                let [stiffness, damping, exponent] = [stiffness, damping, exponent].map(Dual::lit);
-                let law = HuntCrossley {
-                    stiffness,
-                    damping,
-                    exponent,
-                };
-                of(law, gap, gap_rate, state)
-            }
-            // It is no differential equation, and the methods that ask for derivatives do not run it.
-            NormalLaw::Proxy(_) => [[0.0; 3]; 2],
+            }) => NormalLaw::HuntCrossley(HuntCrossley {
+                stiffness: lit(stiffness),
+                damping: lit(damping),
+                exponent: lit(exponent),
+            }),
         }
+    }
+
+    /// Derivatives of the normal force and of the rate of the state, each with respect to the gap, its rate and the state.
+    pub fn tangent(&self, gap: f64, gap_rate: f64, state: &[f64], tau: f64) -> [[f64; 3]; 2] {
+        let mut rate = [Dual::lit(0.0)];
+        let [gap, gap_rate, e] = [gap, gap_rate, state.first().copied().unwrap_or(0.0)];
+        let states = state.len();
+        let force = self.lift().respond(
+            Dual::variable(gap, 0),
+            Dual::variable(gap_rate, 1),
+            &[Dual::variable(e, 2)][..states],
+            Dual::lit(tau),
+            &mut rate[..states],
+        );
+        [force.grad, rate[0].grad]
     }
 }

@@ -47,7 +47,7 @@ impl Stops {
             let normals = [0, 1].map(|end| {
                 let gap_rate = if end == 0 { velocity } else { -velocity };
                 let own = stop.states(end);
-                let tau = stage.finite_step();
+                let tau = stage.contact_step();
                 let (state, rate) = (&stage.state[own.clone()], &mut stage.rate[own]);
                 stop.normal.respond(gaps[end], gap_rate, state, tau, rate)
             });
@@ -85,10 +85,8 @@ impl Elements for Stops {
             for (end, sign) in [1.0, -1.0].into_iter().enumerate() {
                 // The force of either end by its own gap, the rate of that gap, and its state.
                 let own = stop.states(end);
-                let slopes = stop
-                    .normal
-                    .tangent(gaps[end], sign * velocity, &tangent.state[own.clone()]);
-                let [force, state_rate] = slopes;
+                let state = &tangent.state[own.clone()];
+                let [force, state_rate] = stop.normal.tangent(gaps[end], sign * velocity, state, tangent.tau);
                 tangent.add_stiffness(&stop.pair, 0, 0, force[0]);
                 tangent.add_damping(&stop.pair, 0, 0, force[1]);
                 for state in own {

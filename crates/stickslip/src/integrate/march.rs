@@ -40,7 +40,7 @@ pub struct Statistics {
     pub steps: u64,
     /// Steps tried and not kept.
     pub rejected: u64,
-    /// Evaluations of the network, without those of difference quotients.
+    /// Evaluations of the network, with those for difference quotients where elements do not know their derivatives.
     pub rates: u64,
     /// Matrices of derivatives.
     pub jacobians: u64,

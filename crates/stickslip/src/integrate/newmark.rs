@@ -169,7 +169,14 @@ impl Equations<'_, '_> {
             linear,
         };
         tangent.fill(0.0);
-        let mut known = Tangent::new(&self.scratch.trial, self.scratch.signals.get(), tangent, all);
+        let Scratch {
+            trial: state,
+            signals,
+            frames,
+            linkages,
+            ..
+        } = &*self.scratch;
+        let mut known = Tangent::new(network, state, signals.get(), (frames, linkages), step, tangent);
         if network
             .elements
             .iter()

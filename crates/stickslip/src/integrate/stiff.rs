@@ -113,8 +113,8 @@ impl Stage<'_, '_> {
         crate::network::stage::evaluate_at::<false>(network, trial, room, self.time);
         let mut memory = std::mem::take(&mut self.march.memory);
         let march = &*self.march;
-        network.jacobian(trial, room, |i| march.typical(network, i), &mut memory.jacobian, base);
-        statistics.rates += 1;
+        let evaluations = network.jacobian(trial, room, |i| march.typical(network, i), &mut memory.jacobian, base);
+        statistics.rates += 1 + evaluations;
         statistics.jacobians += 1;
         statistics.factorisations += 1;
         memory.usable = true;

@@ -2,6 +2,8 @@
 
 use super::Network;
 use super::stage::Stage;
+use super::tangent::Tangent;
+use crate::body::frame::{FrameSlope, turn_by_component, unit};
 use crate::body::{Frame, LinkageScratch};
 use nalgebra::Vector3;
 
@@ -237,6 +239,95 @@ impl Attachment {
                     .point_jacobian(&linkages[linkage], link, point, &mut room[..3 * n]);
                 let row = |k: usize| (0..n).map(|i| room[k * n + i] * state[placed.v + i]).sum::<f64>();
                 (0..3).map(|k| direction[k] * row(k)).sum()
+            }
+        }
+    }
+}
+
+impl Attachment {
+    /// Calls `visit` with every number of the state that moves the body, and how its frame changes with it.
+    pub(crate) fn frame_slopes(
+        self,
+        network: &Network,
+        state: &[f64],
+        linkages: &[LinkageScratch],
+        mut visit: impl FnMut(usize, FrameSlope),
+    ) {
+        let shifted = |i: usize| FrameSlope {
+            position: unit(i),
+            ..FrameSlope::default()
+        };
+        let pushed = |i: usize| FrameSlope {
+            velocity: unit(i),
+            ..FrameSlope::default()
+        };
+        match self {
+            Attachment::Ground => (),
+            Attachment::Point { coordinate, axes } => {
+                for i in 0..axes {
+                    visit(coordinate.q + i, shifted(i));
+                    visit(coordinate.v + i, pushed(i));
+                }
+            }
+            Attachment::Rigid(body) => {
+                let placed = &network.bodies[body];
+                for i in 0..3 {
+                    visit(placed.q + i, shifted(i));
+                    visit(placed.v + i, pushed(i));
+                    let spun = FrameSlope {
+                        spin: unit(i),
+                        ..FrameSlope::default()
+                    };
+                    visit(placed.v + 3 + i, spun);
+                }
+                let q = [3, 4, 5, 6].map(|i| state[placed.q + i]);
+                for i in 0..4 {
+                    let turned = FrameSlope {
+                        turn: turn_by_component(q, i),
+                        ..FrameSlope::default()
+                    };
+                    visit(placed.q + 3 + i, turned);
+                }
+            }
+            Attachment::Link { linkage, link } => {
+                let placed = &network.linkages[linkage];
+                let (q, _) = placed.motion(state);
+                placed
+                    .body
+                    .frame_slopes(&linkages[linkage], q, link, [placed.q, placed.v], visit);
+            }
+        }
+    }
+
+    /// Adds the derivatives, with respect to the number at `column`, of a force on the body and of its torque about the
+    /// body's reference point.
+    pub(crate) fn add_load_slope(
+        self,
+        tangent: &mut Tangent<'_>,
+        column: usize,
+        force: &Vector3<f64>,
+        torque: &Vector3<f64>,
+    ) {
+        match self {
+            Attachment::Ground => (),
+            Attachment::Point { coordinate, axes } => {
+                (0..axes).for_each(|i| tangent.add(coordinate.v + i, column, force[i]));
+            }
+            Attachment::Rigid(body) => {
+                let v = tangent.network.bodies[body].v;
+                for i in 0..3 {
+                    tangent.add(v + i, column, force[i]);
+                    tangent.add(v + 3 + i, column, torque[i]);
+                }
+            }
+            Attachment::Link { linkage, link } => {
+                let (network, linkages) = (tangent.network, tangent.linkages);
+                let placed = &network.linkages[linkage];
+                placed
+                    .body
+                    .generalised(&linkages[linkage], link, force, torque, |row, value| {
+                        tangent.add(placed.v + row, column, value);
+                    });
             }
         }
     }

@@ -52,10 +52,15 @@ pub struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// Step for laws that have no limit τ → 0: that of the stage, or of the run where forces are only looked at.
+    /// Stage step of contact laws: where forces are only looked at between given steps, that of the run, since their states
+    /// are those of its backward Euler rule.
     #[inline(always)]
-    pub fn finite_step(&self) -> f64 {
-        if self.tau > 0.0 { self.tau } else { self.network.step }
+    pub fn contact_step(&self) -> f64 {
+        if self.tau > 0.0 {
+            self.tau
+        } else {
+            self.network.looking_step
+        }
     }
 }
 

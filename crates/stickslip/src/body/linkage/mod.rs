@@ -18,7 +18,7 @@ pub use description::{JointKind, LinkDescription, LinkageError};
 use nalgebra::{Matrix3, Vector3};
 
 use super::Frame;
-use super::frame::{rotation_matrix, vector};
+use super::frame::{FrameSlope, rotation_matrix, turn_by_component, unit, vector};
 use crate::math::sin_cos;
 use planar::{Planar, PlanarState};
 use spatial::LinkState;
@@ -298,6 +298,106 @@ impl Linkage {
                     for (k, unit) in [Vector3::x(), Vector3::y(), Vector3::z()].into_iter().enumerate() {
                         set(k, unit);
                         set(3 + k, unit.cross(&arm));
+                    }
+                }
+            }
+            next = self.links[i].parent;
+        }
+    }
+
+    /// Calls `visit` with each position and each velocity that moves `link`, counted from `at`, and how its frame changes with
+    /// it, after [`Linkage::place`].
+    ///
+    /// What lies beyond a joint turns about it as a whole: of the link's motion, the part relative to the joint's own link
+    /// (u = v − vᵢ − ωᵢ × r at the distance r) turns along, and the rest follows the new r.
+    pub(crate) fn frame_slopes(
+        &self,
+        scratch: &LinkageScratch,
+        q: &[f64],
+        link: usize,
+        at: [usize; 2],
+        mut visit: impl FnMut(usize, FrameSlope),
+    ) {
+        let frame = &scratch.frames[link];
+        let mut next = Some(link);
+        while let Some(i) = next {
+            let own = &scratch.frames[i];
+            let arm = frame.position - own.position;
+            let spin = frame.angular_velocity - own.angular_velocity;
+            let relative = frame.velocity - own.velocity - own.angular_velocity.cross(&arm);
+            let turned = |turn: Vector3<f64>| {
+                let position = turn.cross(&arm);
+                FrameSlope {
+                    position,
+                    turn,
+                    velocity: turn.cross(&relative) + own.angular_velocity.cross(&position),
+                    spin: turn.cross(&spin),
+                }
+            };
+            let turning = |axis: Vector3<f64>| FrameSlope {
+                velocity: axis.cross(&arm),
+                spin: axis,
+                ..FrameSlope::default()
+            };
+            let pushing = |axis: Vector3<f64>| FrameSlope {
+                velocity: axis,
+                ..FrameSlope::default()
+            };
+            let axis = scratch.states[i].axis;
+            match (self.joint_position_index(i), self.joint_velocity_index(i)) {
+                (Some(qi), Some(vi)) if self.links[i].kind == JointKind::Revolute => {
+                    visit(at[0] + qi, turned(axis));
+                    visit(at[1] + vi, turning(axis));
+                }
+                (Some(qi), Some(vi)) => {
+                    let shifted = FrameSlope {
+                        position: axis,
+                        velocity: own.angular_velocity.cross(&axis),
+                        ..FrameSlope::default()
+                    };
+                    visit(at[0] + qi, shifted);
+                    visit(at[1] + vi, pushing(axis));
+                }
+                _ => {
+                    for k in 0..3 {
+                        let shifted = FrameSlope {
+                            position: unit(k),
+                            ..FrameSlope::default()
+                        };
+                        visit(at[0] + k, shifted);
+                        visit(at[1] + k, pushing(unit(k)));
+                        visit(at[1] + 3 + k, turning(unit(k)));
+                    }
+                    for k in 0..4 {
+                        visit(at[0] + 3 + k, turned(turn_by_component([q[3], q[4], q[5], q[6]], k)));
+                    }
+                }
+            }
+            next = self.links[i].parent;
+        }
+    }
+
+    /// The generalised forces of a force on `link` and a torque about its origin, in world axes, after [`Linkage::place`].
+    pub(crate) fn generalised(
+        &self,
+        scratch: &LinkageScratch,
+        link: usize,
+        force: &Vector3<f64>,
+        torque: &Vector3<f64>,
+        mut add: impl FnMut(usize, f64),
+    ) {
+        let mut next = Some(link);
+        while let Some(i) = next {
+            let arm = scratch.frames[link].position - scratch.frames[i].position;
+            let about = torque + arm.cross(force);
+            let axis = scratch.states[i].axis;
+            match (self.joint_velocity_index(i), self.links[i].kind) {
+                (Some(row), JointKind::Revolute) => add(row, axis.dot(&about)),
+                (Some(row), JointKind::Prismatic) => add(row, axis.dot(force)),
+                (None, _) => {
+                    for k in 0..3 {
+                        add(k, force[k]);
+                        add(3 + k, about[k]);
                     }
                 }
             }
