@@ -273,8 +273,117 @@ prop_compose! {
     }
 }
 
+/// A law that goes in lanes under the integrator, and its numbers.
+fn law(implicit: bool) -> BoxedStrategy<String> {
+    let dry = curve().prop_map(|curve| format!("law = \"implicit\"\n{curve}"));
+    if implicit {
+        return dry.boxed();
+    }
+    let subloading = (0.1..0.5, 1.0..20.0).prop_map(|(more, load)| {
+        format!("law = \"subloading\"\nmu = 0.3\nmu_static = {}\ntangential_stiffness = 1e4\nnormal_force = {load}\nr = 1e4\nkappa = 10\neta = 1\n", 0.3 + more)
+    });
+    let rounded = (0.5..3.0, 0.01..0.1)
+        .prop_map(|(force, epsilon)| format!("law = \"martins-oden\"\nkinetic = {force}\nepsilon = {epsilon}\n"));
+    prop_oneof![6 => bristle(), 1 => subloading, 1 => rounded].boxed()
+}
+
+/// So many numbers as a value of a key.
+fn list(axes: usize, numbers: &[f64; 3]) -> String {
+    if axes == 1 {
+        format!("{}", numbers[0])
+    } else {
+        format!("{:?}", &numbers[..axes])
+    }
+}
+
+prop_compose! {
+    /// Any number of masses on one to three axes, drivers, springs and frictions of any law that goes in lanes.
+    fn networks(integrator: &'static str)(
+        axes in prop_oneof![3 => Just(1usize), 1 => Just(2), 1 => Just(3)],
+        step in prop_oneof![Just(1e-3), Just(7e-4), Just(0.05)],
+        steps in 1..60u64,
+        bodies in prop::collection::vec((0.2..3.0, [number(), number(), number()], [number(), number(), number()], prop::option::of(profile())), 1..=5),
+        drivers in prop::collection::vec((prop::bool::ANY, profile(), [number(), number(), number()]), 0..=2),
+        springs in prop::collection::vec((0usize..8, 0usize..8, 1.0..300.0, number(), number()), 0..6),
+        frictions in prop::collection::vec((0usize..8, 0usize..8, law(integrator == "implicit-euler"), prop::option::weighted(0.1, 0usize..6)), 0..5),
+        varied in prop::collection::btree_set(0usize..40, 1..=2),
+        counts in [2u64..24, 1u64..4],
+    ) -> Study {
+        let mut ranges: Vec<Range> = Vec::new();
+        let mut vary = |key: String, low: f64, high: f64| ranges.push((key, low, high));
+        let mut text = format!(
+            "[simulation]\nduration = {}\nstep = {step}\nintegrator = \"{integrator}\"\n", step * steps as f64);
+        let mut names = vec!["ground".to_string()];
+        for (i, (mass, position, velocity, force)) in bodies.into_iter().enumerate() {
+            text += &format!("[bodies.b{i}]\nkind = \"mass\"\nmass = {mass}\nposition = {}\nvelocity = {}\n", list(axes, &position), list(axes, &velocity));
+            vary(format!("bodies.b{i}.mass"), 0.5, 2.0);
+            if axes == 1 {
+                vary(format!("bodies.b{i}.velocity"), -1.0, 3.0);
+                if let Some(force) = force {
+                    text += &format!("force = {force}\n");
+                    vary(format!("bodies.b{i}.force"), -3.0, 5.0);
+                }
+            }
+            names.push(format!("b{i}"));
+        }
+        for (i, (by_position, profile, start)) in drivers.into_iter().enumerate() {
+            let key = if by_position { "position" } else { "velocity" };
+            let profiles = if axes == 1 { profile } else { format!("[{}]", vec![profile; axes].join(", ")) };
+            text += &format!("[bodies.d{i}]\nkind = \"driver\"\n{key} = {profiles}\n");
+            if !by_position {
+                text += &format!("start = {}\n", list(axes, &start));
+            }
+            if axes == 1 {
+                vary(format!("bodies.d{i}.{key}"), -1.0, 2.0);
+            }
+            names.push(format!("d{i}"));
+        }
+        let ends = |a: usize, b: usize| (&names[a % names.len()], &names[b % names.len()]);
+        let mut springy = Vec::new();
+        for (i, (a, b, stiffness, damping, length)) in springs.into_iter().enumerate() {
+            let (a, b) = ends(a, b);
+            if a != b {
+                let explicit = if integrator == "implicit-euler" { "implicit = false\n" } else { "" };
+                text += &format!(
+                    "[elements.s{i}]\nkind = \"spring\"\nbetween = [\"{a}\", \"{b}\"]\nstiffness = {stiffness}\n\
+                     damping = {}\nlength = {}\n{explicit}", damping.abs(), length.abs());
+                // The stiffest of them overflow within a run.
+                vary(format!("elements.s{i}.stiffness"), 1.0, if i == 0 { 1e40 } else { 1e3 });
+                springy.push(i);
+            }
+        }
+        for (i, (a, b, law, pressed)) in frictions.into_iter().enumerate() {
+            let (a, b) = ends(a, b);
+            if a != b {
+                // Some are pressed on by a spring.
+                let law = match pressed.and_then(|spring| springy.get(spring)) {
+                    Some(spring) if law.contains("normal_force") => law.lines().map(|line| {
+                        if line.starts_with("normal_force") { format!("normal_force = {{ element = \"s{spring}\" }}\n") } else { format!("{line}\n") }
+                    }).collect(),
+                    _ => law,
+                };
+                text += &format!("[elements.f{i}]\nkind = \"friction\"\nbetween = [\"{a}\", \"{b}\"]\n{law}");
+                let key = if law.contains("mu = ") { "mu" } else { "kinetic" };
+                vary(format!("elements.f{i}.{key}"), 0.1, 0.3);
+            }
+        }
+        let measures = vec![if axes == 1 { "final.b0.position" } else { "final.b0.position.x" }.to_string(), if axes == 1 { "final.b0.velocity" } else { "final.b0.velocity.x" }.to_string()];
+        Study { axes: pick(&ranges, &varied, counts), text, measures }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn networks_in_the_implicit_step_side_by_side_or_alone(study in networks("implicit-euler")) {
+        check(&study)?;
+    }
+
+    #[test]
+    fn networks_in_stages_side_by_side_or_alone(study in prop_oneof![networks("rk4"), networks("euler")]) {
+        check(&study)?;
+    }
 
     #[test]
     fn blocks_side_by_side_or_alone(study in blocks()) {

@@ -1,6 +1,6 @@
 //! The steady friction curve: force against sliding speed (seed 000, eqs 3-6).
 
-use crate::scalar::{Lanes, Real};
+use crate::scalar::{Lanes, Mask, Real};
 
 /// Magnitude of steady friction as a function of speed.
 ///
@@ -75,11 +75,6 @@ impl Stribeck<f64> {
         }
     }
 
-    /// Whether one force acts at every speed and at rest, so that the closed form of seed 000, eq 11 applies.
-    pub fn is_coulomb(&self) -> bool {
-        self.constant && self.holding == self.kinetic
-    }
-
     /// Whether the force depends on speed through a Stribeck term.
     pub fn is_falling(&self) -> bool {
         self.falling
@@ -97,6 +92,14 @@ impl Stribeck<f64> {
             falling: self.falling,
             fall: self.fall,
         }
+    }
+}
+
+impl<R: Real> Stribeck<R> {
+    /// Whether one force acts at every speed and at rest, so that the closed form of seed 000, eq 11 applies.
+    #[inline(always)]
+    pub fn is_coulomb(&self) -> bool {
+        self.constant && self.holding.same(self.kinetic).all()
     }
 }
 

@@ -37,7 +37,7 @@ pub fn resolve_constant<R: Real, const N: usize>(v_bar: [R; N], compliance: R, l
 /// A curve that falls faster than 1/W can have several roots. The search comes down from |v̄|; on a Stribeck curve it
 /// ends at the fastest root, since three roots are only possible where g is convex from the fastest one up, and there
 /// Newton's method descends without stepping over it.
-#[inline]
+#[inline(always)]
 pub fn resolve<R: Real, C: Curve<R>, const N: usize>(
     curve: &C,
     load: R,
@@ -63,7 +63,7 @@ pub fn resolve<R: Real, C: Curve<R>, const N: usize>(
 ///
 /// It is explicit in the rate-dependent part: with viscosity B it reverses the velocity when T·B/M > 1 and diverges
 /// when T·B/M > 2. [`resolve`] does not.
-#[inline]
+#[inline(always)]
 pub fn resolve_approximate<R: Real, C: Curve<R>, const N: usize>(
     curve: &C,
     load: R,
@@ -136,12 +136,13 @@ const HALVINGS: usize = 1100;
 ///
 /// It ends where the residual is rounding (below 2 ulp of |v̄|, which g itself is not better than) or where the bracket
 /// has closed. The last move is a Newton step wherever possible: it also makes the derivative of a dual number exact.
-#[inline]
+#[inline(always)]
 fn slip_speed<R: Real, C: Curve<R>>(curve: &C, load: R, speed: R, compliance: R, ignore: R::Mask) -> R {
     let mut low = R::zero();
     let mut high = speed;
     let mut slip = speed;
-    let mut settled = ignore;
+    // What is not finite has no root: a lane that diverges does not keep the others waiting.
+    let mut settled = ignore | !(speed * R::zero()).same(R::zero());
     // A smooth curve takes about five rounds.
     for round in 0..NEWTON_ROUNDS + HALVINGS {
         let excess = slip + compliance * curve.total(slip, load) - speed;

@@ -9,7 +9,7 @@ use super::normal::NormalLaw;
 use super::{Elements, Mode, Observation};
 use crate::body::Frame;
 use crate::body::frame::{FrameSlope, unit};
-use crate::element::friction::{Lift, SteadyCurve, with_curve};
+use crate::element::friction::{SteadyCurve, lifted, with_curve};
 use crate::network::port::Attachment;
 use crate::network::stage::Stage;
 use crate::network::tangent::Tangent;
@@ -130,11 +130,11 @@ impl Tangential {
     fn lift<const N: usize>(&self) -> Tangential<Dual<f64, N>> {
         match self {
             Tangential::None => Tangential::None,
-            Tangential::Proxy(law) => Tangential::Proxy(law.lift()),
-            Tangential::Relaxed(law) => Tangential::Relaxed(law.lift()),
-            Tangential::Dahl(law) => Tangential::Dahl(law.lift()),
-            Tangential::Lugre(law) => Tangential::Lugre(law.lift()),
-            Tangential::MartinsOden(law) => Tangential::MartinsOden(law.lift()),
+            Tangential::Proxy(law) => Tangential::Proxy(lifted(law)),
+            Tangential::Relaxed(law) => Tangential::Relaxed(lifted(law)),
+            Tangential::Dahl(law) => Tangential::Dahl(lifted(law)),
+            Tangential::Lugre(law) => Tangential::Lugre(lifted(law)),
+            Tangential::MartinsOden(law) => Tangential::MartinsOden(lifted(law)),
         }
     }
 }
@@ -218,7 +218,7 @@ fn press<R: Real>(
     let mut bristle_rate = [R::zero(); 3];
     let friction = with_law!(
         friction_law,
-        |law| with_curve!(curve, |c| law.respond(c, &slip, &bristle, tau, &mut bristle_rate)),
+        |law| with_curve!(dual curve, |c| law.respond(c, &slip, &bristle, tau, &mut bristle_rate)),
         [R::zero(); 3]
     );
     Pressed {

@@ -2,10 +2,13 @@
 
 use super::{Elements, Mode, Observation};
 use crate::integrate::newmark::Span;
+use crate::network::abreast::{
+    Ends, Kernel, ResolveAbreast, RespondAbreast, Vectorised, WIDTH, Wide, common, join, of_one_kind, side,
+};
 use crate::network::coupled::Block;
 use crate::network::implicit::{ImplicitStage, ImplicitView};
 use crate::network::port::Pair;
-use crate::network::stage::{LoadSource, Stage};
+use crate::network::stage::{Coordinates, LoadSource, Stage};
 use crate::network::tangent::Tangent;
 use std::any::Any;
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
@@ -15,25 +18,38 @@ use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
 use stickslip_core::friction::proxy::Proxy;
 use stickslip_core::friction::quinn::Quinn;
-use stickslip_core::friction::subloading::Subloading;
+use stickslip_core::friction::subloading::{Exponents, Subloading};
 use stickslip_core::friction::{Bristle, Resolved, Slip, implicit};
-use stickslip_core::scalar::{Dual, Real};
+use stickslip_core::scalar::{Dual, Mask, Real};
 
 /// A steady curve of any form.
 #[derive(Clone, Debug)]
-pub enum SteadyCurve {
+pub enum SteadyCurve<R = f64> {
     /// Coulomb, static, viscous, Stribeck.
-    Stribeck(Stribeck<f64>),
+    Stribeck(Stribeck<R>),
     /// Measured points: speeds and forces, checked when built.
     Table(Vec<f64>, Vec<f64>),
 }
 
-/// Evaluates an expression with the concrete curve, chosen once outside the law's arithmetic.
+/// Evaluates an expression with the concrete curve, chosen once outside the law's arithmetic. `dual` takes a curve of plain
+/// numbers for dual ones.
 macro_rules! with_curve {
-    ($curve:expr, |$c:ident| $body:expr) => {
+    (dual $curve:expr, |$c:ident| $body:expr) => {
         match $curve {
             SteadyCurve::Stribeck(curve) => {
                 let $c = &curve.lift();
+                $body
+            }
+            SteadyCurve::Table(speed, force) => {
+                let $c = &Table::trusted(speed, force);
+                $body
+            }
+        }
+    };
+    ($curve:expr, |$c:ident| $body:expr) => {
+        match $curve {
+            SteadyCurve::Stribeck(curve) => {
+                let $c = curve;
                 $body
             }
             SteadyCurve::Table(speed, force) => {
@@ -47,15 +63,15 @@ pub(crate) use with_curve;
 
 /// One friction between coordinates.
 #[derive(Clone, Debug)]
-pub struct Friction<L> {
+pub struct Friction<L, R = f64> {
     /// Number of the element in the network.
     pub element: usize,
     /// What rubs on what.
-    pub pair: Pair,
+    pub pair: Pair<R>,
     /// The law with its parameters.
     pub law: L,
     /// The steady curve.
-    pub curve: SteadyCurve,
+    pub curve: SteadyCurve<R>,
     /// What the curve is multiplied with.
     pub load: LoadSource,
     /// The signal that says how fast that changes, where it is known and the law asks for it.
@@ -63,25 +79,20 @@ pub struct Friction<L> {
     /// Where the law's states begin in the flat state.
     pub state: usize,
     /// For the implicit step: velocity of each coordinate per force of the element, T·r/m.
-    pub mobility: [f64; 2],
+    pub mobility: [R; 2],
     /// For the implicit step: solved together with others instead of on its own.
     pub coupled: bool,
 }
 
-impl<L> Friction<L> {
-    /// Whether the load is the force of another element, which varies with what moves that.
-    fn follows_element(&self) -> bool {
-        matches!(self.load, LoadSource::Element(_))
-    }
-
+impl<L, R: Real> Friction<L, R> {
     /// Relative velocity per force along the slip, W = T·(r₁²/m₁ + r₂²/m₂).
     #[inline(always)]
-    pub fn compliance(&self) -> f64 {
+    pub fn compliance(&self) -> R {
         self.pair.ratio[0] * self.mobility[0] + self.pair.ratio[1] * self.mobility[1]
     }
 
     #[inline(always)]
-    fn slip<const N: usize>(&self, state: &[f64], signals: &[f64], compression: &[f64]) -> Slip<f64, N> {
+    fn slip<const N: usize>(&self, state: &[R], signals: &[R], compression: &[R]) -> Slip<R, N> {
         Slip {
             velocity: self.pair.velocity(state),
             load: self.load.value(signals, compression),
@@ -91,19 +102,27 @@ impl<L> Friction<L> {
     /// Puts the outcome of the law into the velocities. A stuck velocity is assigned, not computed: exactly that of
     /// the partner where the partner's motion is given, else one common value.
     #[inline(always)]
-    fn settle<const N: usize>(&self, stage: &mut ImplicitStage<'_>, outcome: &Resolved<f64, N>) {
+    fn settle<const N: usize>(&self, after: &mut [R], outcome: &Resolved<R, N>) {
         let [first, second] = [self.pair.first.v, self.pair.second.v];
         let [r1, r2] = self.pair.ratio;
+        let partner_given = self.mobility[1].same(R::zero()).all();
         for i in 0..N {
-            if self.mobility[1] == 0.0 {
-                let partner = r2 * stage.after[second + i];
-                stage.after[first + i] = (outcome.velocity[i] + partner) * self.pair.inverse_ratio[0];
+            if partner_given {
+                let partner = r2 * after[second + i];
+                after[first + i] = (outcome.velocity[i] + partner) * self.pair.inverse_ratio[0];
             } else {
-                stage.after[first + i] += self.mobility[0] * outcome.force[i];
-                let moved = r1 * stage.after[first + i];
-                stage.after[second + i] = (moved - outcome.velocity[i]) * self.pair.inverse_ratio[1];
+                after[first + i] += self.mobility[0] * outcome.force[i];
+                let moved = r1 * after[first + i];
+                after[second + i] = (moved - outcome.velocity[i]) * self.pair.inverse_ratio[1];
             }
         }
+    }
+}
+
+impl<L> Friction<L> {
+    /// Whether the load is the force of another element, which varies with what moves that.
+    fn follows_element(&self) -> bool {
+        matches!(self.load, LoadSource::Element(_))
     }
 
     /// Notes what the friction did in the step, if anybody asks; its force then also joins the loads, which tell the
@@ -127,11 +146,52 @@ impl<L> Friction<L> {
             };
         }
     }
+
+    /// Frictions of several networks as one, with their laws side by side; none if they differ in more than numbers.
+    fn abreast<M>(each: &[&Self; WIDTH], laws: impl Fn(&[&L; WIDTH]) -> Option<M>) -> Option<Friction<M, Wide>> {
+        common(each, |one| one.mobility[1] == 0.0)?;
+        let mobility = |i: usize| side(each, move |one| one.mobility[i]);
+        Some(Friction {
+            element: common(each, |one| one.element)?,
+            pair: Pair::abreast(each.map(|one| &one.pair))?,
+            law: laws(&each.map(|one| &one.law))?,
+            curve: SteadyCurve::abreast(each.map(|one| &one.curve))?,
+            load: common(each, |one| one.load)?,
+            load_rate: common(each, |one| one.load_rate)?,
+            state: common(each, |one| one.state)?,
+            mobility: [mobility(0), mobility(1)],
+            coupled: common(each, |one| one.coupled)?,
+        })
+    }
+}
+
+impl SteadyCurve {
+    /// Curves side by side, if they have the same form; points are the same in all of them.
+    fn abreast(each: [&Self; WIDTH]) -> Option<SteadyCurve<Wide>> {
+        match each[0] {
+            SteadyCurve::Stribeck(first) => {
+                let mut curves = [*first; WIDTH];
+                for (own, curve) in curves.iter_mut().zip(each) {
+                    let SteadyCurve::Stribeck(curve) = curve else {
+                        return None;
+                    };
+                    *own = *curve;
+                }
+                let form = |curve: &Stribeck<f64>| (Curve::<f64>::constant(curve), curve.is_falling());
+                let alike = curves.iter().all(|curve| form(curve) == form(first));
+                alike.then(|| SteadyCurve::Stribeck(Stribeck::side_by_side(&curves)))
+            }
+            SteadyCurve::Table(speed, force) => {
+                let same = |curve: &&Self| matches!(curve, SteadyCurve::Table(s, f) if (s, f) == (speed, force));
+                (each.iter().all(same)).then(|| SteadyCurve::Table(speed.clone(), force.clone()))
+            }
+        }
+    }
 }
 
 /// Frictions of one law.
 #[derive(Clone, Debug)]
-pub struct Frictions<L, const N: usize>(pub Vec<Friction<L>>);
+pub struct Frictions<L, const N: usize, R = f64>(pub Vec<Friction<L, R>>);
 
 /// Frictions of one law in the implicit step.
 pub trait Resolve: Any + Send + Sync {
@@ -140,6 +200,12 @@ pub trait Resolve: Any + Send + Sync {
 
     /// Adds forces that follow from the start of the step (laws evaluated at v_{k−1}).
     fn push(&self, _stage: &mut ImplicitStage<'_>) {}
+
+    /// Groups of several networks as one whose numbers are lanes. None for a law that does not go in lanes here, or if the
+    /// groups differ in more than numbers.
+    fn abreast(&self, _all: &[&dyn Resolve; WIDTH]) -> Option<ResolveAbreast> {
+        None
+    }
 
     /// Notes velocity and power anew after the velocities have changed.
     fn regather(&self, state: &[f64], seen: &mut [Observation]);
@@ -217,25 +283,32 @@ impl<L, const N: usize> Frictions<L, N> {
     }
 }
 
-impl<L: Bristle<f64> + Send + Sync, const N: usize> Frictions<L, N> {
+impl<R: Real, L: Bristle<R>, const N: usize> Frictions<L, N, R> {
     #[inline(always)]
-    pub(crate) fn run(
+    pub(crate) fn act(
         &self,
-        stage: &mut Stage<'_>,
-        mut note: impl FnMut(&Friction<L>, &Slip<f64, N>, &[f64], &[f64; N]),
+        at: Coordinates<'_, R>,
+        mut note: impl FnMut(&Friction<L, R>, &Slip<R, N>, &[R], &[R; N]),
     ) {
         for friction in &self.0 {
-            let slip = friction.slip::<N>(stage.state, stage.signals, stage.compression);
+            let slip = friction.slip::<N>(at.state, at.signals, at.compression);
             let states = friction.state..friction.state + L::STATES * N;
-            let state = &stage.state[states.clone()];
-            let rate = &mut stage.rate[states];
-            let load_rate = friction.load_rate.map_or(0.0, |signal| stage.signals[signal]);
+            let state = &at.state[states.clone()];
+            let rate = &mut at.rate[states];
+            let load_rate = friction.load_rate.map_or(R::zero(), |signal| at.signals[signal]);
             let force = with_curve!(&friction.curve, |c| friction
                 .law
-                .respond_to_changing_load(c, &slip, load_rate, state, stage.tau, rate));
-            friction.pair.scatter(stage.load, &force);
+                .respond_to_changing_load(c, &slip, load_rate, state, at.tau, rate));
+            friction.pair.scatter(at.load, &force);
             note(friction, &slip, state, &force);
         }
+    }
+}
+
+impl<L: Bristle<Wide>, const N: usize> Kernel<Coordinates<'_, Wide>> for Frictions<L, N, Wide> {
+    #[inline(always)]
+    fn run(&self, at: Coordinates<'_, Wide>) {
+        self.act(at, |_, _, _, _| ());
     }
 }
 
@@ -247,7 +320,7 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
         let velocity = friction.pair.velocity::<N>(tangent.state);
         let load = Dual::lit(friction.load.value(tangent.signals, &[]));
         let load_rate = Dual::lit(friction.load_rate.map_or(0.0, |signal| tangent.signals[signal]));
-        let law = friction.law.lift::<N>();
+        let law = lifted::<L, N>(&friction.law);
         // By the velocity first (None), then by the states.
         for by in std::iter::once(None).chain((0..L::STATES).map(Some)) {
             let vary = |varies: bool, value: f64, i: usize| {
@@ -266,7 +339,7 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
             for (i, dual) in state[..count].iter_mut().enumerate() {
                 *dual = vary(by == Some(i / N), tangent.state[friction.state + i], i % N);
             }
-            let force = with_curve!(&friction.curve, |c| law.respond_to_changing_load(
+            let force = with_curve!(dual & friction.curve, |c| law.respond_to_changing_load(
                 c,
                 &slip,
                 load_rate,
@@ -314,10 +387,10 @@ impl<L: Lift> Friction<L> {
         for (dual, &value) in state.iter_mut().zip(before) {
             *dual = Dual::lit(value);
         }
-        let (law, step) = (self.law.lift::<N>(), Dual::lit(step));
+        let (law, step) = (lifted::<L, N>(&self.law), Dual::lit(step));
         let respond = |state: &[Dual<f64, N>], rate: &mut [Dual<f64, N>]| {
             let (load_rate, at_once) = (Dual::lit(load_rate), Dual::lit(0.0));
-            with_curve!(&self.curve, |c| law
+            with_curve!(dual & self.curve, |c| law
                 .respond_to_changing_load(c, &slip, load_rate, state, at_once, rate))
         };
         respond(&state[..count], &mut rate[..count]);
@@ -331,11 +404,16 @@ impl<L: Lift> Friction<L> {
 
 impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, N> {
     fn respond(&self, stage: &mut Stage<'_>) {
-        self.run(stage, |_, _, _, _| ());
+        self.act(stage.coordinates(), |_, _, _, _| ());
+    }
+
+    fn abreast(&self, all: &[&dyn Elements; WIDTH]) -> Option<RespondAbreast> {
+        let all = of_one_kind::<Frictions<L, 1>>(all.map(|group| group as &dyn Any))?;
+        L::abreast(all.map(|own| &own.0))
     }
 
     fn respond_observed(&self, stage: &mut Stage<'_>, seen: &mut [Observation]) {
-        self.run(stage, |friction, slip, state, force| {
+        self.act(stage.coordinates(), |friction, slip, state, force| {
             let sticks = with_curve!(&friction.curve, |c| friction.law.sticks(c, slip, state));
             seen[friction.element] = Observation {
                 stored: friction.law.stored::<N>(state),
@@ -416,9 +494,9 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
                     *dual = Dual::lit(value);
                 }
                 let count = before.len();
-                let (law, load_rate) = (friction.law.lift::<N>(), Dual::lit(load_rate));
+                let (law, load_rate) = (lifted::<L, N>(&friction.law), Dual::lit(load_rate));
                 let (state, next, step) = (&state[..count], &mut next[..count], Dual::lit(span.step));
-                with_curve!(&friction.curve, |c| law
+                with_curve!(dual & friction.curve, |c| law
                     .advance_to(c, &slip, end, load_rate, state, step, next))
             };
             for (i, force) in force.iter().enumerate() {
@@ -448,7 +526,51 @@ fn axes<const N: usize>(values: &[f64]) -> [f64; N] {
     std::array::from_fn(|i| values[i])
 }
 
+impl<R: Real> Friction<Implicit, R> {
+    /// The step of a friction that is alone on its bodies: velocities and memory at its end, and the outcome.
+    #[inline(always)]
+    fn solve<const N: usize>(&self, before: &[R], after: &mut [R], load: R) -> Resolved<R, N> {
+        let v_bar = self.pair.velocity::<N>(after);
+        let was_stuck = !before[self.state].same(R::zero());
+        let compliance = self.compliance();
+        let outcome = match &self.curve {
+            SteadyCurve::Stribeck(c) if c.is_coulomb() => {
+                implicit::resolve_constant(v_bar, compliance, c.kinetic * load)
+            }
+            curve if self.law.approximate => {
+                with_curve!(curve, |c| implicit::resolve_approximate(
+                    c, load, v_bar, compliance, was_stuck
+                ))
+            }
+            curve => with_curve!(curve, |c| implicit::resolve(c, load, v_bar, compliance, was_stuck)),
+        };
+        self.settle(after, &outcome);
+        after[self.state] = R::select(outcome.stuck, R::one(), R::zero());
+        outcome
+    }
+}
+
+impl<const N: usize> Kernel<Ends<'_, Wide>> for Frictions<Implicit, N, Wide> {
+    #[inline(always)]
+    fn run(&self, at: Ends<'_, Wide>) {
+        for friction in &self.0 {
+            friction.solve::<N>(at.before, at.after, friction.load.value(at.signals, at.compression));
+        }
+    }
+}
+
 impl<const N: usize> Resolve for Frictions<Implicit, N> {
+    fn abreast(&self, all: &[&dyn Resolve; WIDTH]) -> Option<ResolveAbreast> {
+        let all = of_one_kind::<Frictions<Implicit, 1>>(all.map(|group| group as &dyn Any))?;
+        let frictions = join(all.map(|own| &own.0), |each| {
+            Friction::abreast(each, |laws| {
+                let approximate = common(laws, |law| law.approximate)?;
+                Some(Implicit { approximate })
+            })
+        })?;
+        Some(Box::new(Vectorised(Frictions::<_, 1, Wide>(frictions))))
+    }
+
     fn begin(&self, view: &ImplicitView<'_>, seen: &mut [Observation]) {
         self.begin_with(view, seen, |friction, _| view.before[friction.state] != 0.0);
     }
@@ -458,24 +580,9 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
             if friction.coupled {
                 continue;
             }
-            let v_bar = friction.pair.velocity::<N>(stage.after);
             let load = friction.load.value(stage.signals, stage.compression);
-            let was_stuck = stage.before[friction.state] != 0.0;
-            let compliance = friction.compliance();
-            let outcome = match &friction.curve {
-                SteadyCurve::Stribeck(c) if c.is_coulomb() => {
-                    implicit::resolve_constant(v_bar, compliance, c.kinetic * load)
-                }
-                curve if friction.law.approximate => {
-                    with_curve!(curve, |c| implicit::resolve_approximate(
-                        c, load, v_bar, compliance, was_stuck
-                    ))
-                }
-                curve => with_curve!(curve, |c| implicit::resolve(c, load, v_bar, compliance, was_stuck)),
-            };
-            friction.settle(stage, &outcome);
+            let outcome = friction.solve::<N>(stage.before, stage.after, load);
             friction.note(stage, &outcome, 0.0, 0.0);
-            stage.after[friction.state] = f64::from(u8::from(outcome.stuck));
         }
     }
 
@@ -656,56 +763,112 @@ impl<L: Baseline + 'static, const N: usize> Resolve for Baselines<L, N> {
     fn settle(&self, _: usize, _: &mut ImplicitStage<'_>, _: &[f64], _: &[f64], _: bool) {}
 }
 
-/// A bristle law whose parameters can be written in another kind of number, for its tangent.
-pub trait Lift: Bristle<f64> {
-    /// The law with dual numbers of `N` derivatives.
-    type Dual<const N: usize>: Bristle<Dual<f64, N>>;
-    /// The same parameters, with zero derivatives.
-    fn lift<const N: usize>(&self) -> Self::Dual<N>;
+/// A bristle law whose parameters can be written in another kind of number: dual numbers for its tangent, lanes for laws
+/// side by side.
+pub trait Lift: Bristle<f64> + Sized {
+    /// The law in another kind of number.
+    type Of<R: Real>: Bristle<R>;
+
+    /// The law with other numbers for its parameters: `number` is told how to read a parameter from a law like this one.
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R>;
+
+    /// Frictions of the law in several networks as one; none where the law does not go in lanes.
+    fn abreast(_frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
+        None
+    }
+}
+
+/// A law in dual numbers, with zero derivatives.
+#[inline(always)]
+pub(crate) fn lifted<L: Lift, const N: usize>(law: &L) -> L::Of<Dual<f64, N>> {
+    law.lift(|get| Dual::lit(get(law)))
+}
+
+/// Frictions on one axis side by side.
+fn abreast<L: Lift + 'static>(frictions: [&Vec<Friction<L>>; WIDTH]) -> Option<RespondAbreast> {
+    let laws = |laws: &[&L; WIDTH]| Some(laws[0].lift(|get| side(laws, get)));
+    let frictions = join(frictions, |each| Friction::abreast(each, laws))?;
+    Some(Box::new(Vectorised(Frictions::<_, 1, Wide>(frictions))))
 }
 
 impl<const STAGED: bool> Lift for Proxy<f64, STAGED> {
-    type Dual<const N: usize> = Proxy<Dual<f64, N>, STAGED>;
-    fn lift<const N: usize>(&self) -> Self::Dual<N> {
+    type Of<R: Real> = Proxy<R, STAGED>;
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
         Proxy {
-            stiffness: Dual::lit(self.stiffness),
-            damping: Dual::lit(self.damping),
+            stiffness: number(|law| law.stiffness),
+            damping: number(|law| law.damping),
         }
+    }
+
+    fn abreast(frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
+        abreast(frictions)
     }
 }
 
 impl Lift for Lugre<f64> {
-    type Dual<const N: usize> = Lugre<Dual<f64, N>>;
-    fn lift<const N: usize>(&self) -> Self::Dual<N> {
+    type Of<R: Real> = Lugre<R>;
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
         Lugre {
-            stiffness: Dual::lit(self.stiffness),
-            damping: Dual::lit(self.damping),
+            stiffness: number(|law| law.stiffness),
+            damping: number(|law| law.damping),
         }
+    }
+
+    fn abreast(frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
+        abreast(frictions)
     }
 }
 
 impl Lift for Dahl<f64> {
-    type Dual<const N: usize> = Dahl<Dual<f64, N>>;
-    fn lift<const N: usize>(&self) -> Self::Dual<N> {
+    type Of<R: Real> = Dahl<R>;
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
         Dahl {
-            stiffness: Dual::lit(self.stiffness),
+            stiffness: number(|law| law.stiffness),
         }
+    }
+
+    fn abreast(frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
+        abreast(frictions)
     }
 }
 
 impl Lift for Subloading<f64> {
-    type Dual<const N: usize> = Subloading<Dual<f64, N>>;
-    fn lift<const N: usize>(&self) -> Self::Dual<N> {
-        Subloading::lift(self)
+    type Of<R: Real> = Subloading<R>;
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
+        Subloading {
+            mu_static: number(|law| law.mu_static),
+            mu_kinetic: number(|law| law.mu_kinetic),
+            stiffness: number(|law| law.stiffness),
+            kappa: number(|law| law.kappa),
+            eta: number(|law| law.eta),
+            exponents: self.exponents.map(|_| Exponents {
+                kappa: number(|law| law.exponents.map_or(1.0, |exponents| exponents.kappa)),
+                eta: number(|law| law.exponents.map_or(1.0, |exponents| exponents.eta)),
+            }),
+            r: number(|law| law.r),
+            contact_time: number(|law| law.contact_time),
+            evolution: self.evolution,
+            update: self.update,
+            newton: self.newton,
+        }
     }
 }
 
 impl Lift for MartinsOden<f64> {
-    type Dual<const N: usize> = MartinsOden<Dual<f64, N>>;
-    fn lift<const N: usize>(&self) -> Self::Dual<N> {
+    type Of<R: Real> = MartinsOden<R>;
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
         MartinsOden {
-            epsilon: Dual::lit(self.epsilon),
+            epsilon: number(|law| law.epsilon),
         }
+    }
+
+    fn abreast(frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
+        abreast(frictions)
     }
 }
 
@@ -734,8 +897,8 @@ impl<L: Lift, const N: usize> Bristles<L, N> {
         {
             *dual = Dual::lit(value);
         }
-        let law = friction.law.lift::<N>();
-        with_curve!(&friction.curve, |c| law.advance(
+        let law = lifted::<L, N>(&friction.law);
+        with_curve!(dual & friction.curve, |c| law.advance(
             c,
             &slip,
             &state[..count],
@@ -788,7 +951,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Resolve for Bristles<L, N>
             let velocity = [bracketed_root(excess, v_bar); N];
             let force = self.advance(friction, stage, velocity);
             friction.settle(
-                stage,
+                stage.after,
                 &Resolved {
                     force,
                     velocity,

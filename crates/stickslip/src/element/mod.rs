@@ -12,6 +12,7 @@ pub mod spring;
 pub mod stop;
 
 use crate::integrate::newmark::Span;
+use crate::network::abreast::{RespondAbreast, WIDTH};
 use crate::network::stage::Stage;
 use crate::network::tangent::Tangent;
 use std::any::Any;
@@ -112,4 +113,10 @@ pub trait Elements: Any + Send + Sync {
 
     /// Notes velocity and power anew for forces already in `seen`, after the velocities have changed.
     fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]);
+
+    /// Groups of several networks as one whose numbers are lanes. None for a kind that does not go in lanes, or if the groups
+    /// differ in more than numbers.
+    fn abreast(&self, _all: &[&dyn Elements; WIDTH]) -> Option<RespondAbreast> {
+        None
+    }
 }

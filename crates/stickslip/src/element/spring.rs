@@ -1,34 +1,38 @@
 //! Springs and dampers between coordinates (seed 004, eq 10): force on the first −k(x₁ − x₂ − length) − d(v₁ − v₂).
 
 use super::{Elements, Observation};
+use crate::network::abreast::{Kernel, RespondAbreast, Vectorised, WIDTH, Wide, common, join, of_one_kind, side};
 use crate::network::port::Pair;
-use crate::network::stage::Stage;
+use crate::network::stage::{Coordinates, Stage};
 use crate::network::tangent::Tangent;
+use std::any::Any;
+use stickslip_core::scalar::vector::dot;
+use stickslip_core::scalar::{Mask, Real};
 
 /// A spring and damper.
 #[derive(Clone, Copy, Debug)]
-pub struct Spring {
+pub struct Spring<R = f64> {
     /// Number of the element in the network.
     pub element: usize,
     /// What it connects.
-    pub pair: Pair,
+    pub pair: Pair<R>,
     /// Stiffness k.
-    pub stiffness: f64,
+    pub stiffness: R,
     /// Damping d.
-    pub damping: f64,
+    pub damping: R,
     /// Natural length; in the plane and in space along the line between the ends.
-    pub length: f64,
+    pub length: R,
 }
 
-impl Spring {
+impl<R: Real> Spring<R> {
     /// Force on the first coordinate, relative velocity and stretch.
     #[inline(always)]
-    fn force<const N: usize>(&self, state: &[f64]) -> ([f64; N], [f64; N], f64) {
-        let offset: [f64; N] = self.pair.position(state);
-        let velocity: [f64; N] = self.pair.velocity(state);
-        if N == 1 || self.length == 0.0 {
-            let natural = if N == 1 { self.length } else { 0.0 };
-            let mut stretch = 0.0;
+    fn force<const N: usize>(&self, state: &[R]) -> ([R; N], [R; N], R) {
+        let offset: [R; N] = self.pair.position(state);
+        let velocity: [R; N] = self.pair.velocity(state);
+        if N == 1 || self.length.same(R::zero()).all() {
+            let natural = if N == 1 { self.length } else { R::zero() };
+            let mut stretch = R::zero();
             let force = std::array::from_fn(|i| {
                 let s = offset[i] - natural;
                 stretch += s * s;
@@ -38,12 +42,14 @@ impl Spring {
             let stretch = if N == 1 { offset[0] - natural } else { stretch.sqrt() };
             return (force, velocity, stretch);
         }
-        let distance = offset.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let direction: [f64; N] = std::array::from_fn(|i| if distance > 0.0 { offset[i] / distance } else { 0.0 });
-        let closing: f64 = (0..N).map(|i| direction[i] * velocity[i]).sum();
+        let distance = dot(offset, offset).sqrt();
+        let apart = R::zero().lt(distance);
+        let divisor = R::select(apart, distance, R::one());
+        let direction = offset.map(|x| R::select(apart, x / divisor, R::zero()));
+        let closing = dot(direction, velocity);
         let stretch = distance - self.length;
         let pull = -self.stiffness * stretch - self.damping * closing;
-        (std::array::from_fn(|i| pull * direction[i]), velocity, stretch)
+        (direction.map(|x| pull * x), velocity, stretch)
     }
 }
 
@@ -81,27 +87,48 @@ impl Spring {
 
 /// Springs between coordinates of `N` axes.
 #[derive(Clone, Debug, Default)]
-pub struct Springs<const N: usize>(pub Vec<Spring>);
+pub struct Springs<const N: usize, R = f64>(pub Vec<Spring<R>>);
 
-impl<const N: usize> Springs<N> {
+impl<const N: usize, R: Real> Springs<N, R> {
     #[inline(always)]
-    pub(crate) fn run(&self, stage: &mut Stage<'_>, mut note: impl FnMut(usize, &[f64; N], &[f64; N], f64, f64)) {
+    pub(crate) fn act(&self, at: Coordinates<'_, R>, mut note: impl FnMut(usize, &[R; N], &[R; N], R, R)) {
         for spring in &self.0 {
-            let (force, velocity, stretch) = spring.force::<N>(stage.state);
-            spring.pair.scatter(stage.load, &force);
-            stage.compression[spring.element] = (-spring.stiffness * stretch).max(0.0);
+            let (force, velocity, stretch) = spring.force::<N>(at.state);
+            spring.pair.scatter(at.load, &force);
+            at.compression[spring.element] = (-spring.stiffness * stretch).max(R::zero());
             note(spring.element, &force, &velocity, stretch, spring.stiffness);
         }
     }
 }
 
+impl<const N: usize> Kernel<Coordinates<'_, Wide>> for Springs<N, Wide> {
+    #[inline(always)]
+    fn run(&self, at: Coordinates<'_, Wide>) {
+        self.act(at, |_, _, _, _, _| ());
+    }
+}
+
 impl<const N: usize> Elements for Springs<N> {
     fn respond(&self, stage: &mut Stage<'_>) {
-        self.run(stage, |_, _, _, _, _| ());
+        self.act(stage.coordinates(), |_, _, _, _, _| ());
+    }
+
+    fn abreast(&self, all: &[&dyn Elements; WIDTH]) -> Option<RespondAbreast> {
+        let all = of_one_kind::<Springs<1>>(all.map(|group| group as &dyn Any))?;
+        let springs = join(all.map(|own| &own.0), |each| {
+            Some(Spring {
+                element: common(each, |one| one.element)?,
+                pair: Pair::abreast(each.map(|one| &one.pair))?,
+                stiffness: side(each, |one| one.stiffness),
+                damping: side(each, |one| one.damping),
+                length: side(each, |one| one.length),
+            })
+        })?;
+        Some(Box::new(Vectorised(Springs::<1, Wide>(springs))))
     }
 
     fn respond_observed(&self, stage: &mut Stage<'_>, seen: &mut [Observation]) {
-        self.run(stage, |element, force, velocity, stretch, stiffness| {
+        self.act(stage.coordinates(), |element, force, velocity, stretch, stiffness| {
             seen[element] = Observation {
                 stored: 0.5 * stiffness * stretch * stretch,
                 curvature: stiffness,

@@ -10,8 +10,9 @@ use crate::network::few::WORTHWHILE;
 use crate::network::implicit::{ImplicitStage, solve_islands};
 use crate::network::rigid::clear_observations;
 use crate::network::stage::{Stage, apply_in, input_power};
-use crate::network::{Network, NetworkState, Scratch};
+use crate::network::{Drive, Layout, Network, NetworkState, Scratch};
 use nalgebra::Vector3;
+use stickslip_core::scalar::Real;
 
 /// Many steps.
 pub(crate) fn run<const OBSERVE: bool>(
@@ -112,24 +113,9 @@ fn free_velocities(network: &Network, scratch: &mut Scratch) {
         signals,
         ..
     } = scratch;
-    let first = layout.positions;
-    let masses = layout.masses;
-    let inertial = network.inverse_mass[..masses].iter().zip(&network.gravity[..masses]);
-    let before = trial[first..first + masses].iter().zip(&load[first..first + masses]);
-    for ((after, (v, force)), (inverse_mass, gravity)) in
-        sum[first..first + masses].iter_mut().zip(before).zip(inertial)
-    {
-        *after = v + step * (force * inverse_mass + gravity);
-    }
-    for drive in &network.drives {
-        let value = signals.get()[drive.signal];
-        let coordinate = drive.coordinate;
-        sum[coordinate.v] = if drive.position {
-            (value - trial[coordinate.q]) / step
-        } else {
-            value
-        };
-    }
+    let inertial = (&network.inverse_mass[..], &network.gravity[..]);
+    free_masses(layout, inertial, step, load, trial, sum);
+    drive_velocities(&network.drives, signals.get(), step, trial, sum);
     if !(network.bodies.is_empty() && network.linkages.is_empty() && network.own_bodies.is_empty()) {
         network.accelerate(trial, frames, linkages, load, rate);
         let free = layout.positions + layout.masses + layout.drivers..layout.first_state();
@@ -145,6 +131,66 @@ fn free_velocities(network: &Network, scratch: &mut Scratch) {
     }
 }
 
+/// v̄ of masses: v + T·(h/m + g).
+#[inline(always)]
+pub(super) fn free_masses<R: Real>(
+    layout: &Layout,
+    (inverse_mass, gravity): (&[R], &[R]),
+    step: R,
+    load: &[R],
+    before: &[R],
+    after: &mut [R],
+) {
+    let (first, masses) = (layout.positions, layout.masses);
+    let inertial = inverse_mass[..masses].iter().zip(&gravity[..masses]);
+    let before = before[first..first + masses].iter().zip(&load[first..first + masses]);
+    for ((after, (v, force)), (inverse_mass, gravity)) in
+        after[first..first + masses].iter_mut().zip(before).zip(inertial)
+    {
+        *after = *v + step * (*force * *inverse_mass + *gravity);
+    }
+}
+
+/// Velocities of drivers in the step: prescribed, or those that reach the prescribed positions.
+#[inline(always)]
+pub(super) fn drive_velocities<R: Real>(drives: &[Drive<R>], signals: &[R], step: R, before: &[R], after: &mut [R]) {
+    for drive in drives {
+        let (value, coordinate) = (signals[drive.signal], drive.coordinate);
+        after[coordinate.v] = if drive.position {
+            (value - before[coordinate.q]) / step
+        } else {
+            value
+        };
+    }
+}
+
+/// x_k = x_{k−1} + T·v_k of scalar coordinates, and the positions of drivers.
+#[inline(always)]
+pub(super) fn move_scalars<R: Real>(
+    layout: &Layout,
+    drives: &[Drive<R>],
+    signals: &[R],
+    step: R,
+    before: &[R],
+    after: &mut [R],
+) {
+    let scalars = layout.scalars();
+    let (positions, velocities) = after.split_at_mut(layout.positions);
+    let moved = before[..scalars].iter().zip(&velocities[..scalars]);
+    for (after, (x, v)) in positions[..scalars].iter_mut().zip(moved) {
+        *after = *x + step * *v;
+    }
+    for drive in drives {
+        let value = signals[drive.signal];
+        if drive.position {
+            after[drive.coordinate.q] = value;
+        } else {
+            after[drive.sum] = before[drive.sum] + value;
+            after[drive.coordinate.q] = drive.start + step * after[drive.sum];
+        }
+    }
+}
+
 /// x_k = x_{k−1} + T·v_k; rotations turn by the angle T·ω.
 #[inline(always)]
 fn move_positions(network: &Network, scratch: &mut Scratch) {
@@ -152,23 +198,7 @@ fn move_positions(network: &Network, scratch: &mut Scratch) {
     let Scratch {
         trial, sum, signals, ..
     } = scratch;
-    let scalars = network.layout.scalars();
-    let (positions, velocities) = sum.split_at_mut(network.layout.positions);
-    for (after, (x, v)) in positions[..scalars]
-        .iter_mut()
-        .zip(trial[..scalars].iter().zip(&velocities[..scalars]))
-    {
-        *after = x + step * v;
-    }
-    for drive in &network.drives {
-        let value = signals.get()[drive.signal];
-        if drive.position {
-            sum[drive.coordinate.q] = value;
-        } else {
-            sum[drive.sum] = trial[drive.sum] + value;
-            sum[drive.coordinate.q] = drive.start + step * sum[drive.sum];
-        }
-    }
+    move_scalars(&network.layout, &network.drives, signals.get(), step, trial, sum);
     for placed in &network.bodies {
         turn(placed.q, placed.v, step, trial, sum);
     }

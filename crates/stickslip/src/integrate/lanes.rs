@@ -2,7 +2,7 @@
 //! does exactly what its network would do alone, bit for bit (tested).
 
 use super::runge_kutta::{EULER, RK4};
-use super::{Method, fused, lone};
+use super::{Method, abreast, fused, lone};
 use crate::network::{Network, NetworkState, Scratch};
 
 /// Most networks that are moved together: packs enough that none waits for its own sums.
@@ -17,6 +17,11 @@ pub(crate) struct Lane<'a> {
 
 /// Whether a network can go beside others of its kind.
 pub(crate) fn takes(method: Method, network: &Network) -> bool {
+    stays_in_registers(method, network) || abreast::takes(method, network)
+}
+
+/// Whether the network is one of the smallest, for which there is a shorter way.
+fn stays_in_registers(method: Method, network: &Network) -> bool {
     match method {
         Method::ImplicitEuler => lone::Lone::of(network).is_some(),
         Method::Euler | Method::Rk4 => fused::lanes::takes(network),
@@ -27,10 +32,14 @@ pub(crate) fn takes(method: Method, network: &Network) -> bool {
 /// Moves networks with the same step up to `steps` steps. One that cannot go with the others, or whose numbers do not stay
 /// finite, is left behind where it parted from them and goes on alone.
 pub(crate) fn run(method: Method, lanes: &mut [Lane<'_>], steps: u64) {
-    match method {
-        Method::ImplicitEuler => lone::run_lanes(lanes, steps),
-        Method::Euler => fused::lanes::run_lanes(&EULER, lanes, steps),
-        Method::Rk4 => fused::lanes::run_lanes(&RK4, lanes, steps),
+    let small = lanes
+        .first()
+        .is_some_and(|lane| stays_in_registers(method, lane.network));
+    match (small, method) {
+        (false, _) => abreast::run_lanes(method, lanes, steps),
+        (_, Method::ImplicitEuler) => lone::run_lanes(lanes, steps),
+        (_, Method::Euler) => fused::lanes::run_lanes(&EULER, lanes, steps),
+        (_, Method::Rk4) => fused::lanes::run_lanes(&RK4, lanes, steps),
         _ => (),
     }
 }
@@ -52,6 +61,107 @@ mod tests {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_string()).collect();
         let scenario = Scenario::read(path, &sets).unwrap_or_else(|error| panic!("{error}"));
         Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    /// Three masses, a driver by position, springs and frictions of two laws.
+    fn train(integrator: &str, law: &str, sets: &[&str]) -> Simulation {
+        let text = format!(
+            r#"
+            [simulation]
+            duration = 1
+            step = 1e-3
+            integrator = "{integrator}"
+            [bodies.a]
+            kind = "mass"
+            mass = 1
+            [bodies.b]
+            kind = "mass"
+            mass = 2
+            velocity = 1
+            [bodies.c]
+            kind = "inertia"
+            inertia = 3
+            [bodies.hook]
+            kind = "driver"
+            position = "sin(9*t)"
+            [elements.ab]
+            kind = "spring"
+            between = ["a", "b"]
+            stiffness = 100
+            damping = 1
+            [elements.pull]
+            kind = "spring"
+            between = ["hook", "a"]
+            stiffness = 200
+            [elements.floor]
+            kind = "friction"
+            between = ["a", "ground"]
+            law = "{law}"
+            kinetic = 1
+            static = 1.5
+            stribeck_velocity = 0.1
+            viscous = 0.2
+            [elements.table]
+            kind = "friction"
+            between = ["b", "ground"]
+            law = "{law}"
+            kinetic = 1
+            [elements.bearing]
+            kind = "friction"
+            between = ["c", "ground"]
+            law = "{law}"
+            kinetic = 1
+            "#
+        );
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_string()).collect();
+        let scenario = Scenario::parse(&text, "train.toml", &sets).unwrap_or_else(|error| panic!("{error}"));
+        Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn a_train_goes_in_lanes() {
+        for (integrator, law) in [
+            ("implicit-euler", "implicit"),
+            ("rk4", "lugre"),
+            ("rk4", "proxy"),
+            ("euler", "proxy"),
+        ] {
+            let sets = |i: u32| {
+                let sets = [
+                    format!("elements.ab.stiffness={}", 100 + i),
+                    format!("bodies.c.velocity={i}"),
+                ];
+                match i {
+                    // Built in another way.
+                    3 => [&sets[..], &["elements.ab.between=[\"a\", \"ground\"]".to_string()]].concat(),
+                    // It overflows.
+                    7 => [
+                        &sets[..],
+                        &[
+                            "bodies.b.velocity=1e300".to_string(),
+                            "elements.ab.damping=1e300".to_string(),
+                        ],
+                    ]
+                    .concat(),
+                    _ => sets.to_vec(),
+                }
+            };
+            let new = |i: u32| train(integrator, law, &sets(i).iter().map(String::as_str).collect::<Vec<_>>());
+            let mut all: Vec<Simulation> = (0..12).map(new).collect();
+            assert!(all[0].goes_in_lanes());
+            Simulation::advance_together(&mut all.iter_mut().collect::<Vec<_>>(), 500);
+            for (i, together) in (0..).zip(&all) {
+                let stays = i == 3 || i == 7;
+                assert_eq!(together.steps_done(), if stays { 0 } else { 500 }, "{integrator}, {i}");
+                if !stays {
+                    let mut alone = new(i);
+                    alone.advance(500).unwrap_or_else(|error| panic!("{error}"));
+                    assert_eq!(alone.state().values, together.state().values, "{integrator}, {i}");
+                }
+            }
+        }
+        let coupled = train("implicit-euler", "implicit", &["elements.table.between=[\"b\", \"a\"]"]);
+        assert!(!coupled.goes_in_lanes());
     }
 
     /// That rows are right is seen in their bytes; that they went side by side, only here.

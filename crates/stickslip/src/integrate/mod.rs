@@ -1,5 +1,6 @@
 //! Integrators: each moves the whole network one step. One file per method, one row in [`METHODS`].
 
+mod abreast;
 mod adaptive;
 mod balls;
 mod fused;

@@ -9,6 +9,7 @@ use super::{NotFinite, Work, each, finite, fused};
 use crate::network::few::{Few, SMALL, WORTHWHILE};
 use crate::network::stage::{Groups, Room, clear, evaluate_in, input_power};
 use crate::network::{Network, NetworkState, Scratch};
+use stickslip_core::scalar::Real;
 
 /// A method as data. Times are in half steps.
 pub struct Tableau<const S: usize> {
@@ -62,74 +63,125 @@ pub(crate) fn run<const OBSERVE: bool, const S: usize>(
             load: &mut load,
             ..room
         };
+        let mut system = Single::<OBSERVE, _> {
+            network,
+            groups: &few,
+            room: &mut room,
+            work,
+        };
         let n = values.len();
         x[..n].copy_from_slice(values);
-        let mut outcome = Ok(());
-        for _ in 0..steps {
-            let buffers = (&mut x[..], &mut trial[..], &mut sum[..]);
-            outcome = step::<OBSERVE, S>(tableau, network, &few, done, buffers, &mut room, work);
-            if outcome.is_err() {
-                break;
-            }
-        }
+        let buffers = (&mut x[..], &mut trial[..], &mut sum[..]);
+        let outcome = system.run(tableau, done, buffers, steps);
         values.copy_from_slice(&x[..n]);
         return outcome;
     }
-    for _ in 0..steps {
-        let buffers = (&mut values[..], &mut trial[..], &mut sum[..]);
-        step::<OBSERVE, S>(tableau, network, &network.elements, done, buffers, &mut room, work)?;
-    }
-    Ok(())
+    let mut system = Single::<OBSERVE, _> {
+        network,
+        groups: &network.elements,
+        room: &mut room,
+        work,
+    };
+    system.run(tableau, done, (values, trial, sum), steps)
 }
 
-/// One step of the state x, with buffers for the state of a stage and the sum of rates.
+/// What a method moves: a network, or several side by side.
+pub(super) trait System<R> {
+    /// Finds the rate of a state at a grid index (half steps) with stage step `tau`. `share` is what the stage counts, times
+    /// the step. Driven coordinates of the state are set to their profiles.
+    fn evaluate(&mut self, state: &mut [R], index: u64, tau: f64, share: f64);
+
+    /// The rate found last.
+    fn rate(&self) -> &[R];
+}
+
+/// One network.
+struct Single<'a, 'r, const OBSERVE: bool, G> {
+    network: &'a Network,
+    groups: &'a G,
+    room: &'a mut Room<'r>,
+    work: &'a mut Work,
+}
+
+impl<const OBSERVE: bool, G: Groups> System<f64> for Single<'_, '_, OBSERVE, G> {
+    #[inline(always)]
+    fn evaluate(&mut self, state: &mut [f64], index: u64, tau: f64, share: f64) {
+        let (network, room) = (self.network, &mut *self.room);
+        evaluate_in::<OBSERVE, _>(network, self.groups, state, room, index, tau);
+        if OBSERVE {
+            let power = input_power(network, state, room.load, room.signals.get(), room.seen);
+            self.work.input += share * (power + *room.motor_power);
+            for (delivered, seen) in self.work.delivered.iter_mut().zip(&*room.seen) {
+                *delivered += share * seen.power;
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rate(&self) -> &[f64] {
+        self.room.rate
+    }
+}
+
+impl<const OBSERVE: bool, G: Groups> Single<'_, '_, OBSERVE, G> {
+    #[inline(always)]
+    fn run<const S: usize>(
+        &mut self,
+        tableau: &Tableau<S>,
+        done: &mut u64,
+        (x, trial, sum): (&mut [f64], &mut [f64], &mut [f64]),
+        steps: u64,
+    ) -> Result<(), NotFinite> {
+        let network = self.network;
+        let n = network.layout.integrated();
+        for _ in 0..steps {
+            let buffers = (&mut x[..], &mut trial[..], &mut sum[..]);
+            let check = step(tableau, self, n, network.step, *done, buffers);
+            finite(check, &trial[..n])?;
+            each(n, x.len(), |i| x[i] = trial[i]);
+            *done += 1;
+            network.signals.sample(2 * *done, self.room.signals);
+            network.place_drives(x, self.room.signals, 2 * *done);
+        }
+        Ok(())
+    }
+}
+
+/// One step of `n` numbers from the state x, with buffers for the state of a stage and the sum of rates. The state at the
+/// end is left in the first of them; the sum of it times 0 is returned, which tells whether it is finite.
 #[inline(always)]
-fn step<const OBSERVE: bool, const S: usize>(
+pub(super) fn step<R: Real, const S: usize>(
     tableau: &Tableau<S>,
-    network: &Network,
-    groups: &impl Groups,
-    done: &mut u64,
-    (x, trial, sum): (&mut [f64], &mut [f64], &mut [f64]),
-    room: &mut Room<'_>,
-    work: &mut Work,
-) -> Result<(), NotFinite> {
-    let n = network.layout.integrated();
-    let step = network.step;
+    system: &mut impl System<R>,
+    n: usize,
+    step: f64,
+    done: u64,
+    (x, trial, sum): (&mut [R], &mut [R], &mut [R]),
+) -> R {
     clear(sum, 0..n);
     for r in 0..S {
         // The first stage looks at the state itself.
         let at = if r == 0 {
             &mut *x
         } else {
-            let h = step * 0.5 * tableau.nodes[r] as f64;
-            let weight = tableau.weights[r - 1];
+            let h = R::lit(step * 0.5 * tableau.nodes[r] as f64);
+            let weight = R::lit(tableau.weights[r - 1]);
+            let rate = system.rate();
             each(n, x.len(), |i| {
-                trial[i] = x[i] + h * room.rate[i];
-                sum[i] += weight * room.rate[i];
+                trial[i] = x[i] + h * rate[i];
+                sum[i] += weight * rate[i];
             });
             &mut *trial
         };
-        let index = 2 * *done + tableau.nodes[r];
-        evaluate_in::<OBSERVE, _>(network, groups, at, room, index, step * tableau.steps[r]);
-        if OBSERVE {
-            let share = step * tableau.weights[r];
-            let power = input_power(network, at, room.load, room.signals.get(), room.seen);
-            work.input += share * (power + *room.motor_power);
-            for (delivered, seen) in work.delivered.iter_mut().zip(&*room.seen) {
-                *delivered += share * seen.power;
-            }
-        }
+        let (index, tau) = (2 * done + tableau.nodes[r], step * tableau.steps[r]);
+        system.evaluate(at, index, tau, step * tableau.weights[r]);
     }
-    let weight = tableau.weights[S - 1];
-    let mut check = 0.0;
+    let (weight, step) = (R::lit(tableau.weights[S - 1]), R::lit(step));
+    let mut check = R::zero();
+    let rate = system.rate();
     each(n, x.len(), |i| {
-        trial[i] = x[i] + step * (sum[i] + weight * room.rate[i]);
-        check += trial[i] * 0.0;
+        trial[i] = x[i] + step * (sum[i] + weight * rate[i]);
+        check += trial[i] * R::zero();
     });
-    finite(check, &trial[..n])?;
-    each(n, x.len(), |i| x[i] = trial[i]);
-    *done += 1;
-    network.signals.sample(2 * *done, room.signals);
-    network.place_drives(x, room.signals, 2 * *done);
-    Ok(())
+    check
 }

@@ -69,10 +69,10 @@ impl Groups for Few<'_> {
         for group in &self.0 {
             match group {
                 Common::None => break,
-                Common::Springs(springs) => springs.run(stage, |_, _, _, _, _| ()),
-                Common::Actuators(actuators) => actuators.run(stage),
-                Common::Proxies(frictions) => frictions.run(stage, |_, _, _, _| ()),
-                Common::Relaxed(frictions) => frictions.run(stage, |_, _, _, _| ()),
+                Common::Springs(springs) => springs.act(stage.coordinates(), |_, _, _, _, _| ()),
+                Common::Actuators(actuators) => actuators.act(stage.coordinates()),
+                Common::Proxies(frictions) => frictions.act(stage.coordinates(), |_, _, _, _| ()),
+                Common::Relaxed(frictions) => frictions.act(stage.coordinates(), |_, _, _, _| ()),
             }
         }
     }

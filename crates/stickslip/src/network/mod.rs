@@ -1,6 +1,7 @@
 //! The network: bodies joined by elements. Three types share the work: [`Network`] is fixed once built,
 //! [`NetworkState`] is what changes from step to step, [`Scratch`] is room to compute in, sized once.
 
+pub mod abreast;
 pub(crate) mod ball;
 mod bounded;
 pub mod coupled;
@@ -24,13 +25,14 @@ use implicit::{ImplicitScratch, Island, StiffSpring};
 use nalgebra::Vector3;
 use signals::{SignalValues, Signals};
 use std::ops::Range;
+use stickslip_core::scalar::Real;
 
 /// How the flat state is laid out: positions, velocities, element states, and six zeros that stand for the ground.
 ///
 /// Positions and velocities begin with the scalar coordinates in the same order (masses and inertias, drivers, joints
 /// of linkages on a fixed base and coordinates of the user's own bodies), so that position i belongs to velocity i there; rigid bodies and linkages with a free
 /// base follow.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
     /// Number of coordinates that are masses or inertias.
     pub masses: usize,
@@ -86,7 +88,7 @@ impl Layout {
 }
 
 /// A force of a profile on one velocity.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AppliedForce {
     /// Index of the velocity.
     pub velocity: usize,
@@ -96,7 +98,7 @@ pub struct AppliedForce {
 
 /// A driven coordinate.
 #[derive(Clone, Copy, Debug)]
-pub struct Drive {
+pub struct Drive<R = f64> {
     /// The coordinate.
     pub coordinate: port::Coordinate,
     /// The signal that prescribes it.
@@ -104,7 +106,7 @@ pub struct Drive {
     /// True if the signal is a position, false if a velocity.
     pub position: bool,
     /// Position at the start of a drive by velocity.
-    pub start: f64,
+    pub start: R,
     /// State that sums the velocities of a drive by velocity: its position in the implicit step is start + T·sum, so that
     /// a velocity whose sums are exact (2 m/s) leaves one rounding however many steps were done.
     pub sum: usize,
@@ -386,11 +388,8 @@ impl Network {
             position_rate[..scalars].copy_from_slice(&state[first..first + scalars]);
         }
         let masses = self.layout.masses + self.layout.drivers;
-        let inertial = self.inverse_mass[..masses].iter().zip(&self.gravity[..masses]);
-        let forces = velocity_rate[..masses].iter_mut().zip(&load[first..first + masses]);
-        for ((rate, force), (inverse_mass, gravity)) in forces.zip(inertial) {
-            *rate = force * inverse_mass + gravity;
-        }
+        let inertial = (&self.inverse_mass[..masses], &self.gravity[..masses]);
+        accelerate_masses(inertial, &load[first..first + masses], &mut velocity_rate[..masses]);
         for (placed, frame) in self.bodies.iter().zip(frames) {
             let force =
                 Vector3::from_column_slice(&load[placed.v..placed.v + 3]) + placed.body.mass() * self.world_gravity;
@@ -406,6 +405,15 @@ impl Network {
         for placed in &self.own_bodies {
             placed.accelerate(state, load, rate);
         }
+    }
+}
+
+/// Accelerations of masses and drivers, from inverse masses and gravity.
+#[inline(always)]
+pub(crate) fn accelerate_masses<R: Real>((inverse_mass, gravity): (&[R], &[R]), load: &[R], rate: &mut [R]) {
+    let inertial = inverse_mass.iter().zip(gravity);
+    for ((rate, force), (inverse_mass, gravity)) in rate.iter_mut().zip(load).zip(inertial) {
+        *rate = *force * *inverse_mass + *gravity;
     }
 }
 

@@ -6,6 +6,7 @@ use super::tangent::Tangent;
 use crate::body::frame::{FrameSlope, turn_by_component, unit};
 use crate::body::{Frame, LinkageScratch};
 use nalgebra::Vector3;
+use stickslip_core::scalar::Real;
 
 /// A coordinate, or the first of a run of them, in the flat state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,15 +20,15 @@ pub struct Coordinate {
 /// Two coordinates and their ratios: relative motion r₁·q₁ − r₂·q₂, force r₁·f on the first and −r₂·f on the second.
 /// The same numbers gather and scatter, so no power is lost or made (Ψ and Φ of seed 004, eq 13).
 #[derive(Clone, Copy, Debug)]
-pub struct Pair {
+pub struct Pair<R = f64> {
     /// The first coordinate.
     pub first: Coordinate,
     /// The second coordinate; the ground is a coordinate that never moves.
     pub second: Coordinate,
     /// r₁ and r₂.
-    pub ratio: [f64; 2],
+    pub ratio: [R; 2],
     /// 1/r₁ and 1/r₂ (0 where a ratio is 0).
-    pub inverse_ratio: [f64; 2],
+    pub inverse_ratio: [R; 2],
 }
 
 impl Pair {
@@ -41,33 +42,35 @@ impl Pair {
             inverse_ratio,
         }
     }
+}
 
+impl<R: Real> Pair<R> {
     /// Relative position.
     #[inline(always)]
-    pub fn position<const N: usize>(&self, state: &[f64]) -> [f64; N] {
+    pub fn position<const N: usize>(&self, state: &[R]) -> [R; N] {
         self.difference(state, self.first.q, self.second.q)
     }
 
     /// Relative velocity.
     #[inline(always)]
-    pub fn velocity<const N: usize>(&self, state: &[f64]) -> [f64; N] {
+    pub fn velocity<const N: usize>(&self, state: &[R]) -> [R; N] {
         self.difference(state, self.first.v, self.second.v)
     }
 
     #[inline(always)]
-    fn difference<const N: usize>(&self, state: &[f64], first: usize, second: usize) -> [f64; N] {
+    fn difference<const N: usize>(&self, state: &[R], first: usize, second: usize) -> [R; N] {
         let (first, second) = (&state[first..first + N], &state[second..second + N]);
         std::array::from_fn(|i| self.ratio[0] * first[i] - self.ratio[1] * second[i])
     }
 
     /// Adds a force on the first coordinate and its reaction on the second.
     #[inline(always)]
-    pub fn scatter<const N: usize>(&self, load: &mut [f64], force: &[f64; N]) {
+    pub fn scatter<const N: usize>(&self, load: &mut [R], force: &[R; N]) {
         for (slot, f) in load[self.first.v..self.first.v + N].iter_mut().zip(force) {
-            *slot += self.ratio[0] * f;
+            *slot += self.ratio[0] * *f;
         }
         for (slot, f) in load[self.second.v..self.second.v + N].iter_mut().zip(force) {
-            *slot -= self.ratio[1] * f;
+            *slot -= self.ratio[1] * *f;
         }
     }
 }

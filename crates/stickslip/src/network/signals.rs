@@ -51,6 +51,16 @@ impl Signals {
         &self.grid
     }
 
+    /// How many signals there are.
+    pub fn len(&self) -> usize {
+        self.profiles.len()
+    }
+
+    /// True when there is none.
+    pub fn is_empty(&self) -> bool {
+        self.profiles.is_empty()
+    }
+
     /// The profile behind a signal.
     pub fn profile(&self, signal: usize) -> &Profile {
         &self.profiles[signal]

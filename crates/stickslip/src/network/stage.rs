@@ -6,9 +6,10 @@ use super::{Network, Scratch};
 use crate::body::{Frame, LinkageScratch};
 use crate::element::{Elements, Observation};
 use std::ops::Range;
+use stickslip_core::scalar::Real;
 
 /// Where the factor of a friction curve comes from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum LoadSource {
     /// A signal: a constant or a profile, never taken below 0.
     Signal(usize),
@@ -19,9 +20,9 @@ pub enum LoadSource {
 impl LoadSource {
     /// The factor now.
     #[inline(always)]
-    pub fn value(self, signals: &[f64], compression: &[f64]) -> f64 {
+    pub fn value<R: Real>(self, signals: &[R], compression: &[R]) -> R {
         match self {
-            LoadSource::Signal(signal) => signals[signal].max(0.0),
+            LoadSource::Signal(signal) => signals[signal].max(R::zero()),
             LoadSource::Element(element) => compression[element],
         }
     }
@@ -51,7 +52,36 @@ pub struct Stage<'a> {
     pub motor_power: f64,
 }
 
+/// What elements between coordinates see of it: the same for one network and for several side by side.
+pub struct Coordinates<'a, R> {
+    /// Step of the stage.
+    pub tau: R,
+    /// The flat state.
+    pub state: &'a [R],
+    /// Present values of profiles.
+    pub signals: &'a [R],
+    /// Generalised force on each velocity.
+    pub load: &'a mut [R],
+    /// Rate of the state.
+    pub rate: &'a mut [R],
+    /// Compressive force of each element.
+    pub compression: &'a mut [R],
+}
+
 impl Stage<'_> {
+    /// The part that elements between coordinates see.
+    #[inline(always)]
+    pub fn coordinates(&mut self) -> Coordinates<'_, f64> {
+        Coordinates {
+            tau: self.tau,
+            state: self.state,
+            signals: self.signals,
+            load: self.load,
+            rate: self.rate,
+            compression: self.compression,
+        }
+    }
+
     /// Stage step of contact laws: where forces are only looked at between given steps, that of the run, since their states
     /// are those of its backward Euler rule.
     #[inline(always)]
@@ -176,11 +206,11 @@ pub(crate) fn apply_in<const OBSERVE: bool, G: Groups>(
 
 /// Sets part of a buffer to 0. A buffer of small fixed size is cleared as a whole: that needs no loop.
 #[inline(always)]
-pub(crate) fn clear(buffer: &mut [f64], part: Range<usize>) {
+pub(crate) fn clear<R: Real>(buffer: &mut [R], part: Range<usize>) {
     if buffer.len() == SMALL {
-        buffer.fill(0.0);
+        buffer.fill(R::zero());
     } else {
-        buffer[part].fill(0.0);
+        buffer[part].fill(R::zero());
     }
 }
 
