@@ -38,12 +38,28 @@ const CHECKS: &[Check] = &[
 const NATIVE: &[Check] = &[
     Check {
         name: "native code of inclusions",
-        arguments: &["test", "--package", "stickslip", "--features", "jit", "--lib", "inclusion"],
+        arguments: &[
+            "test",
+            "--package",
+            "stickslip",
+            "--features",
+            "jit",
+            "--lib",
+            "inclusion",
+        ],
         environment: UNOPTIMISED,
     },
     Check {
         name: "inclusions run by native code",
-        arguments: &["test", "--package", "stickslip", "--features", "jit", "--test", "inclusions"],
+        arguments: &[
+            "test",
+            "--package",
+            "stickslip",
+            "--features",
+            "jit",
+            "--test",
+            "inclusions",
+        ],
         environment: UNOPTIMISED,
     },
 ];
