@@ -440,7 +440,7 @@ pub const LAWS: &[Law] = &[
                 name: "restitution",
                 unit: "",
                 default: Some("0.5, where neither beta nor alpha is given"),
-                meaning: "speed after over speed before a free impact; in place of alpha",
+                meaning: "speed after over speed before an impact; in place of alpha",
             },
             Parameter {
                 name: "beta",

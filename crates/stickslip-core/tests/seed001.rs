@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use stickslip_core::contact::Normal;
 use stickslip_core::contact::proxy::Proxy;
-use stickslip_core::contact::relaxed::{Relaxed, alpha_for, impact};
+use stickslip_core::contact::relaxed::{Circumstances, Relaxed, alpha_for, alpha_for_rebound, impact};
 
 /// The restitution of a free impact, by an independent implementation, to 1e-10.
 #[test]
@@ -64,6 +64,40 @@ fn alpha_gives_the_restitution_back() {
     assert_eq!(alpha_for(0.3, 1.0, 0.2), None);
     assert_eq!(alpha_for(1.01, 1.0, 0.2), None);
     assert_eq!(alpha_for(f64::NAN, 1.0, 0.2), None);
+}
+
+/// An impact by steps is the closed form where it is free; a load costs what its first order says, and nothing where the
+/// contact is a spring. Explicit Euler lets an undamped half vibration grow by exp(π·step/2), as (1 + step²)^(π/(2·step)).
+#[test]
+fn rebounds_have_their_limits() {
+    let free = Circumstances {
+        load: 0.0,
+        euler_step: None,
+    };
+    for (a, b) in [(0.7, 1.0), (0.4, 1.0), (0.3, 2.0), (0.15, 3.0)] {
+        let closed = impact(a, b);
+        assert!((free.rebound(a, b) - closed.restitution).abs() < 2e-4 * closed.restitution);
+        let load = 1e-3 / closed.loss_under_load();
+        let loss = 1.0 - Circumstances { load, ..free }.rebound(a, b) / closed.restitution;
+        assert!((loss - 1e-3).abs() < 2e-4, "{a} {b}: {loss}");
+        let euler = Circumstances {
+            load: 0.02,
+            euler_step: Some(0.03),
+        };
+        let alpha = alpha_for_rebound(closed.restitution, b, 0.05, &euler).unwrap();
+        assert!((euler.rebound(alpha, b) - closed.restitution).abs() < 1e-3 * closed.restitution);
+    }
+    let pressed = Circumstances { load: 0.3, ..free };
+    assert!((pressed.rebound(1.0, 1.0) - 1.0).abs() < 2e-4);
+    for step in [0.01, 0.05] {
+        let euler = Circumstances {
+            euler_step: Some(step),
+            ..free
+        };
+        let expected = (core::f64::consts::FRAC_PI_2 * step).exp();
+        assert!((euler.rebound(1.0, 1.0) - expected).abs() < 0.5 * step * step);
+    }
+    assert_eq!(alpha_for_rebound(0.1, 1.0, 0.2, &free), None);
 }
 
 proptest! {

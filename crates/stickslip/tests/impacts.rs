@@ -14,7 +14,7 @@ fn impact(mass: f64, speed: f64, step: f64, integrator: &str, normal: &str) -> (
         "[simulation]\nduration = 1\nstep = {step:e}\nintegrator = \"{integrator}\"\n\
          [bodies.body]\nkind = \"mass\"\nmass = {mass}\nposition = {}\nvelocity = {}\n\
          [elements.wall]\nkind = \"stop\"\nbetween = [\"body\", \"ground\"]\nlower = 0\nnormal = {{ law = \"relaxed\", {normal} }}\n",
-        7.3 * speed * step,
+        speed * (6.0 * step + 1.3e-4),
         -speed
     );
     let mut body = written(&text, &[]);
@@ -44,9 +44,31 @@ fn a_restitution_is_met_with_the_chosen_stiffness() {
             );
         }
     }
-    for restitution in [1.0, 0.6, 0.3] {
-        let (found, _) = impact(1.0, 1.0, 1e-4, "euler", &format!("restitution = {restitution}"));
-        close(&format!("{restitution}, euler"), found, restitution, 0.03 * restitution);
+}
+
+/// Within 2 % with every integrator that the law runs with, wherever between two steps the body touches down.
+#[test]
+fn a_restitution_is_met_with_every_integrator() {
+    for integrator in ["rk4", "euler", "adaptive", "stiff"] {
+        for restitution in [1.0, 0.97, 0.6, 0.45, 0.3, 0.12, 0.05] {
+            for speed in [0.8, 0.83, 0.87, 1.0, 1.1] {
+                let normal = format!("restitution = {restitution}");
+                let (found, _) = impact(1.3, speed, 1e-4, integrator, &normal);
+                let what = format!("{restitution}, {integrator}, {speed} m/s");
+                close(&what, found, restitution, 0.02 * restitution);
+            }
+        }
+        // With a stiffness of the user's own, up to where explicit Euler is warned about: 0.1 rad of the impact in a step.
+        for (restitution, stiffness) in [(0.9, 1e3), (0.6, 1e4), (0.6, 1e5), (0.3, 9e5)] {
+            let normal = format!("restitution = {restitution}, stiffness = {stiffness}");
+            let (found, _) = impact(1.0, 1.0, 1e-4, integrator, &normal);
+            close(
+                &format!("{normal}, {integrator}"),
+                found,
+                restitution,
+                0.02 * restitution,
+            );
+        }
     }
 }
 
@@ -130,7 +152,8 @@ fn a_dropped_ball_rebounds_as_wanted() {
     }
 }
 
-/// A drop from a height: the restitution found, or `None` where the contact is warned about as too soft.
+/// A drop from a height: the restitution found, or `None` where the contact is warned about as too soft. A contact that is
+/// warned about as soft must meet it, too.
 fn dropped(restitution: f64, height: f64, step: f64, integrator: &str) -> Option<f64> {
     let text = format!(
         "[simulation]\nduration = 2\nstep = {step:e}\nintegrator = \"{integrator}\"\ngravity = [0, 0, -9.81]\n\
@@ -142,8 +165,10 @@ fn dropped(restitution: f64, height: f64, step: f64, integrator: &str) -> Option
     );
     let mut ball = written(&text, &[]);
     if let Some(warning) = ball.built().warnings.first() {
-        assert!(format!("{warning:?}").contains("too soft"), "{warning:?}");
-        return None;
+        assert!(format!("{warning:?}").contains("soft"), "{warning:?}");
+        if format!("{warning:?}").contains("too soft") {
+            return None;
+        }
     }
     for _ in 0..(1.0 / step) as usize {
         ball.advance(1).unwrap();
@@ -161,18 +186,22 @@ fn dropped(restitution: f64, height: f64, step: f64, integrator: &str) -> Option
 fn the_weight_does_not_spoil_a_restitution_unseen() {
     for restitution in [0.3, 0.6, 0.9] {
         for height in [1.0, 0.1] {
-            for (integrator, step) in [("rk4", 1e-4), ("rk4", 1e-3), ("adaptive", 1e-2), ("stiff", 1e-2)] {
+            for (integrator, step) in [
+                ("rk4", 1e-4),
+                ("rk4", 1e-3),
+                ("euler", 1e-5),
+                ("euler", 1e-4),
+                ("adaptive", 1e-2),
+                ("stiff", 1e-2),
+            ] {
                 let what = format!("{integrator}, {restitution}, {height} m, step {step}");
-                match dropped(restitution, height, step, integrator) {
-                    Some(found) => close(&what, found, restitution, 0.02 * restitution),
-                    None => assert_eq!(integrator, "rk4", "{what}"),
-                }
+                let found = dropped(restitution, height, step, integrator);
+                close(&what, found.expect(&what), restitution, 0.02 * restitution);
             }
         }
     }
-    // Impacts integrated independently lose 4.6 % (0.572) and 0.2 % (0.599).
-    assert_eq!(dropped(0.6, 0.1, 1e-3, "rk4"), None);
-    assert!(dropped(0.6, 1.0, 1e-4, "rk4").is_some());
+    // Of a fall of 5 mm on a contact for steps of 1 ms the weight would take most.
+    assert_eq!(dropped(0.3, 0.005, 1e-3, "rk4"), None);
 }
 
 fn refused(body: &str, normal: &str) -> String {

@@ -9,7 +9,7 @@ use crate::scenario::{NormalLawSpec, ParameterSpec, ParameterValue};
 use stickslip_core::contact::hunt_crossley::HuntCrossley;
 use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
 use stickslip_core::contact::proxy::Proxy;
-use stickslip_core::contact::relaxed::{Relaxed, alpha_for, impact};
+use stickslip_core::contact::relaxed::{Circumstances, Relaxed, alpha_for, alpha_for_rebound, impact};
 use stickslip_core::registry::Family;
 
 /// A normal force of a contact or stop.
@@ -41,6 +41,8 @@ pub(super) struct Landing {
     pub speed: f64,
     /// Acceleration by gravity along the normal.
     pub load: f64,
+    /// Whether gravity pulls toward the surface.
+    pub falls: bool,
 }
 
 impl Landing {
@@ -53,6 +55,7 @@ impl Landing {
         (arrives && speed > PUT_DOWN).then(|| Self {
             speed,
             load: toward.abs(),
+            falls: toward > 0.0,
         })
     }
 }
@@ -60,12 +63,19 @@ impl Landing {
 /// Speed below which a touch-down is no impact, m/s or rad/s.
 const PUT_DOWN: f64 = 0.01;
 
-/// Part of the rebound that gravity may cost during the impact: half of the 2 % within which a restitution is met. The
-/// other half is that of the method.
+/// Part of the rebound that gravity costs during the impact where the stiffness is free to be chosen for that: α makes up for
+/// it at the touch-down that is expected, and later, slower ones then come close.
 const LOSS: f64 = 0.01;
+/// The same part above which a contact is called soft: the next impact misses the restitution by as much or more.
+const SOFT: f64 = 0.05;
+/// The same part above which α does not make up for it: a contact that hardly damps would be the price.
+const TOO_SOFT: f64 = 0.3;
 
 /// Largest g/(v√(K/m)) of a stiffness chosen without a step: an impact then enters by about 1 % of the height of its fall.
 const LARGEST_LOAD: f64 = 0.005;
+
+/// Largest T√(K/m) at which what explicit Euler adds to a rebound does not depend on where in a step it touches down.
+const EULER_ANGLE: f64 = 0.1;
 
 /// β·√(K/M) of a contact with a wanted restitution, with the smallest α·√(K/M) for which it is used. The restitution of
 /// eq 15 falls with α, and the larger β is the lower it gets, but small α need small steps: each pair serves the
@@ -209,10 +219,8 @@ impl Builder<'_> {
             (Some([a, b]), _, _) => {
                 let restitution = wanted.unwrap_or(1.0);
                 let beta_reason = format!("{b}*sqrt(m/stiffness) with {whose}, for a restitution of {restitution}");
-                let alpha_reason = format!(
-                    "{:.4}*beta: a free impact then has a restitution of {restitution}",
-                    a / b
-                );
+                let (a, which) = self.alpha_as_simulated(restitution, [a, b], unit_time, pressed.landing);
+                let alpha_reason = format!("{:.4}*beta: {which} then has a restitution of {restitution}", a / b);
                 let beta = self.choose(format!("{path}.beta"), b * unit_time, "s", beta_reason);
                 let alpha = if a == b { beta } else { a * unit_time };
                 (beta, self.choose(format!("{path}.alpha"), alpha, "s", alpha_reason))
@@ -227,8 +235,8 @@ impl Builder<'_> {
                     ),
                     Some(restitution) => match alpha_for(restitution, b, 1e-3 * b) {
                         Some(a) => {
-                            let reason =
-                                format!("{:.4}*beta: a free impact of {whose} then has that restitution", a / b);
+                            let (a, which) = self.alpha_as_simulated(restitution, [a, b], unit_time, pressed.landing);
+                            let reason = format!("{:.4}*beta: {which} of {whose} then has that restitution", a / b);
                             ((a * unit_time).min(beta), reason)
                         }
                         None => {
@@ -252,6 +260,44 @@ impl Builder<'_> {
             self.warn_of_weight(path, parameters, landing, mass, Relaxed { stiffness, beta, alpha });
         }
         Some(NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }))
+    }
+
+    /// α over √(M/K) for a restitution, from that of a free impact: the weight takes its part of the rebound and explicit
+    /// Euler adds its own, so α is chosen for the impact as it will be simulated. Also what impact that is, in words.
+    fn alpha_as_simulated(
+        &self,
+        restitution: f64,
+        [a, b]: [f64; 2],
+        unit_time: f64,
+        landing: Option<Landing>,
+    ) -> (f64, String) {
+        let relative = |landing: &Landing| landing.load * unit_time / landing.speed;
+        let slope = impact(a, b).loss_under_load();
+        let landing = landing.filter(|landing| landing.falls && slope * relative(landing) <= TOO_SOFT);
+        let circumstances = Circumstances {
+            load: landing.as_ref().map_or(0.0, relative),
+            euler_step: (self.method == Method::Euler).then_some(self.step / unit_time),
+        };
+        let free = (a, "a free impact".to_string());
+        if circumstances.free() {
+            return free;
+        }
+        // Euler needs more damping than the free impact, and must stay well inside the step at which α turns unstable.
+        let least = circumstances.euler_step.map_or(0.5 * a, |step| f64::max(0.5 * a, step));
+        let Some(a) = alpha_for_rebound(restitution, b, least, &circumstances) else {
+            return free;
+        };
+        let mut words = match landing {
+            Some(landing) => format!(
+                "the touch-down with {:.3e} expected here, under the weight,",
+                landing.speed
+            ),
+            None => "a free impact".to_string(),
+        };
+        if circumstances.euler_step.is_some() {
+            words += " in steps of explicit Euler";
+        }
+        (a, words)
     }
 
     /// Refuses parameters that say the same thing twice, or half of it.
@@ -369,7 +415,7 @@ impl Builder<'_> {
                 LARGEST_LOAD
             };
             let known = pressed.landing.filter(|landing| landing.load > 0.0);
-            let Landing { speed, load } = known.unwrap_or(Landing { speed: 1.0, load: 9.81 });
+            let (speed, load) = known.map_or((1.0, 9.81), |landing| (landing.speed, landing.load));
             let rate = load / (speed * allowed);
             let from = if known.is_some() {
                 "the touch-down expected from the start"
@@ -382,16 +428,16 @@ impl Builder<'_> {
             );
             return Some(self.choose(key, mass * rate * rate, unit, reason));
         }
-        // The kinks at touch-down and release cost the method of fourth order (angle per step)² of the rebound, and
-        // explicit Euler 1.7 times the angle.
-        let finest = if self.method == Method::Euler { 0.01 } else { 0.2 };
+        // The kinks at touch-down and release cost the method of fourth order (angle per step)² of the rebound. What
+        // explicit Euler gains is known up to 0.1 times the angle.
+        let finest = if self.method == Method::Euler { 0.05 } else { 0.2 };
         let angle = scaled.map_or(finest, |[a, _]| f64::min(finest, a));
         let rate = angle / self.step;
         let reason = format!("m*({angle:.3}/step)^2 with {whose} and step = {} s", self.step);
         Some(self.choose(key, mass * rate * rate, unit, reason))
     }
 
-    /// Warns where the weight during the impact costs so much of the rebound that the restitution is not met.
+    /// Warns where the weight during the impact costs so much of the rebound that the restitution is not met, or only once.
     fn warn_of_weight(
         &mut self,
         path: &str,
@@ -403,26 +449,34 @@ impl Builder<'_> {
         let rate = (law.stiffness / mass).sqrt();
         let slope = impact(law.alpha * rate, law.beta * rate).loss_under_load();
         let loss = slope * landing.load / (landing.speed * rate);
-        if loss <= LOSS * (1.0 + 1e-6) {
+        if loss <= SOFT {
             return;
         }
-        let message = format!(
-            "the contact is too soft for this restitution: at the touch-down with {:.3e} expected here, the weight during the \
-             impact takes {} of the rebound",
-            landing.speed,
-            if loss < 0.5 {
-                format!("about {:.1} %", 100.0 * loss)
-            } else {
-                "most".to_string()
-            }
-        );
+        let part = if loss < 0.5 {
+            format!("about {:.1} %", 100.0 * loss)
+        } else {
+            "most".to_string()
+        };
+        let message = if loss <= TOO_SOFT && landing.falls {
+            format!(
+                "the contact is soft for this restitution: it is met at the touch-down with {:.3e} expected here, where the \
+                 weight during the impact takes {part} of the rebound, and not at slower ones, which lose more",
+                landing.speed
+            )
+        } else {
+            format!(
+                "the contact is too soft for this restitution: at the touch-down with {:.3e} expected here, the weight during \
+                 the impact takes {part} of the rebound",
+                landing.speed
+            )
+        };
         let factor = LOSS / loss;
         let stiffness = law.stiffness / (factor * factor);
         let own = given(parameters, "stiffness") || given(parameters, "penetration");
         let help = if self.method.chooses_steps() {
             format!("use a stiffness of {stiffness:.2e} or more, or leave stiffness and beta out")
         } else if own {
-            let finest = if self.method == Method::Euler { 0.02 } else { 0.4 };
+            let finest = if self.method == Method::Euler { EULER_ANGLE } else { 0.4 };
             let step = factor * f64::min(law.alpha, finest / rate);
             format!("use a stiffness of {stiffness:.2e} or more, with a step below {step:.2e} s")
         } else {
@@ -454,7 +508,7 @@ impl Builder<'_> {
         let step = self.step;
         let euler = self.method == Method::Euler;
         let limit = f64::min(if euler { 2.0 } else { 2.78 } * alpha, 2.3 * unit_time);
-        let accurate = f64::min(alpha, if euler { 0.02 } else { 0.4 } * unit_time);
+        let accurate = f64::min(alpha, if euler { EULER_ANGLE } else { 0.4 } * unit_time);
         if step > limit {
             let message = "the step is too large for this contact: touching, it diverges";
             self.warn(

@@ -619,12 +619,25 @@ impl Rewriter<'_> {
         let Some(&factor) = chi.iter().find(|&&factor| !bounds(factor).is_not_negative()) else {
             return;
         };
-        let rest: Vec<&str> = chi
-            .iter()
-            .filter(|&&other| other != factor)
-            .map(|&other| of(other))
-            .collect();
-        let rest = rest.iter().map(|factor| format!("{factor}*")).collect::<String>();
+        // A factor that is refused for another reason needs no sign.
+        let at = &equation.tree.terms[factor].at;
+        let refused = |finding: &Finding| {
+            let span = finding.span.as_ref();
+            finding.place == Place::Equation(equation.number)
+                && span.is_some_and(|span| at.start <= span.start && span.end <= at.end)
+        };
+        if self.findings.iter().any(refused) {
+            return;
+        }
+        let in_product = |term: usize| match equation.kind(term) {
+            Kind::Binary(Binary::Multiply | Binary::Divide | Binary::Power | Binary::Min | Binary::Max, ..) => {
+                of(term).to_string()
+            }
+            Kind::Binary(..) => format!("({})", of(term)),
+            _ => of(term).to_string(),
+        };
+        let others = chi.iter().filter(|&&other| other != factor);
+        let rest: String = others.map(|&other| format!("{}*", in_product(other))).collect();
         let (message, help) = if bounds(factor).high < 0.0 {
             let value = bounds(factor);
             let known = if value.low == value.high {
@@ -645,8 +658,9 @@ impl Rewriter<'_> {
                 format!("`{}` multiplies {} and may be negative", of(factor), of(sgn)),
                 format!(
                     "if it never is, say so: nonnegative = [\"{0}\"]; if its sign changes, keep it outside of the rewritten \
-                     product with a bracket: {0}*({rest}{1})",
+                     product with a bracket: {1}*({rest}{2})",
                     of(factor),
+                    in_product(factor),
                     of(sgn)
                 ),
             )

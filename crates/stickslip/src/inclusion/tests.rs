@@ -408,6 +408,13 @@ fn refusals_show_the_place_the_reason_and_the_remedy() {
         ("sgn(v) > 0", "sgn(v)", "no single value at 0", ""),
         ("if(sgn(v), 1, 2)", "sgn(v)", "no single value at 0", ""),
         ("F*sgn(w)", "w", "unknown name \"w\"", ""),
+        ("floor(p)", "floor", "functions here: abs, ", ""),
+        (
+            "(p + F)*sgn(v)",
+            "p + F",
+            "may be negative",
+            "bracket: (p + F)*(sgn(v))",
+        ),
         ("(fe - F*sgm(v))/M", "sgm", "did you mean \"sgn\"?", ""),
         ("(fe - F*sgn(v)/M", "", "expected \")\"", ""),
         ("F*sgn([v, p])", "sgn([v, p])", "say which component", ""),
@@ -439,6 +446,8 @@ fn refusals_show_the_place_the_reason_and_the_remedy() {
         assert_eq!(&rate[span], fault, "{rate}: {}", finding.message);
         assert!(finding.help.contains(help), "{rate}: {}", finding.help);
     }
+    // One fault, one message.
+    assert_eq!(Inclusion::new(block("sgn(p)*sgn(v)")).map(|_| ()).unwrap_err().len(), 1);
     // What is not taken is not to blame.
     assert!(Inclusion::new(block("if(p == 0, 1, 1/p)")).is_ok());
     assert!(Inclusion::new(block("if(t < 1, 1, 2)*sgn(v)")).is_ok());

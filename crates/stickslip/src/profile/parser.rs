@@ -493,6 +493,11 @@ impl<B: Builder> Parser<'_, B> {
         let hint = match nearest(name, known.chain(OTHER_NAMES.iter().copied())) {
             _ if is_unit(name) => "expressions are in SI, without units".to_string(),
             Some(near) => format!("did you mean \"{near}\"?"),
+            None if self.next.0 == Token::Symbol("(") => {
+                let functions = FUNCTIONS.iter().map(|&(known, _)| known);
+                let all = functions.chain(["if", "min", "max"]).chain(maps.iter().copied());
+                format!("functions here: {}", all.collect::<Vec<_>>().join(", "))
+            }
             None if names.is_empty() => "no variable can be used here".to_string(),
             None => format!("variables here: {}", names.join(", ")),
         };
