@@ -14,8 +14,8 @@ use std::process::ExitCode;
 const USAGE: &str = "usage: cargo xtask <task>
 
 tasks
-  test [--jit]            formatting, lints, tests, documentation and licences: everything that must pass;
-                          --jit adds the native code of inclusions, whose build takes minutes
+  test [--features]       formatting, lints, tests, documentation and licences: everything that must pass;
+                          --features adds native code of inclusions and Parquet files, whose build takes minutes
   guard [--renew]         instructions per step of the hot loops against the kept counts (valgrind), or keep them anew
   bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1 to w6
   bench rewrite [--jit] [--json]
@@ -28,7 +28,7 @@ fn main() -> ExitCode {
     let words: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match words.as_slice() {
         ["test"] => test::run(false),
-        ["test", "--jit"] => test::run(true),
+        ["test", "--features"] => test::run(true),
         // Only an optimised build may be timed or counted; the other checks do without one, which saves them minutes.
         ["bench" | "guard", ..] if cfg!(debug_assertions) => optimised(&words),
         ["bench", "rewrite", rest @ ..] => rewrite::run(rest),
