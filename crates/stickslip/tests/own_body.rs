@@ -146,7 +146,7 @@ fn an_arm_of_ones_own_moves_as_the_linkage_and_sticks_as_exactly() {
     assert_eq!(own.position(0), held);
 }
 
-/// The stiff method solves its steps as fast as for the linkage: it knows how the acceleration follows from the forces.
+/// The stiff method needs hardly more matrices than for the linkage: they tell how the acceleration follows from the forces.
 #[test]
 fn the_stiff_method_needs_no_more_for_an_arm_of_ones_own() {
     let law = || {
@@ -163,7 +163,7 @@ fn the_stiff_method_needs_no_more_for_an_arm_of_ones_own() {
     for i in 0..2 {
         assert!((own.0[i] - linkage.0[i]).abs() < 1e-4, "{own:?} {linkage:?}");
     }
-    assert!(10 * own.1.rates < 11 * linkage.1.rates, "{own:?} {linkage:?}");
+    assert!(2 * own.1.jacobians < 3 * linkage.1.jacobians, "{own:?} {linkage:?}");
 }
 
 #[test]
