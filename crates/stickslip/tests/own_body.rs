@@ -146,6 +146,26 @@ fn an_arm_of_ones_own_moves_as_the_linkage_and_sticks_as_exactly() {
     assert_eq!(own.position(0), held);
 }
 
+/// The stiff method needs hardly more matrices than for the linkage: they tell how the acceleration follows from the forces.
+#[test]
+fn the_stiff_method_needs_no_more_for_an_arm_of_ones_own() {
+    let law = || {
+        Friction::law("relaxed", 0.4)
+            .parameter("stiffness", 2000.0)
+            .parameter("beta", 2.5e-3)
+    };
+    let [own, linkage] = [true, false].map(|own| {
+        let mut arm = arm(Method::Stiff, own, law);
+        arm.advance(1500).unwrap();
+        let place = arm.position(0).to_vec();
+        (place, arm.statistics())
+    });
+    for i in 0..2 {
+        assert!((own.0[i] - linkage.0[i]).abs() < 1e-4, "{own:?} {linkage:?}");
+    }
+    assert!(2 * own.1.jacobians < 3 * linkage.1.jacobians, "{own:?} {linkage:?}");
+}
+
 #[test]
 fn automatic_parameters_follow_from_the_mass_that_is_felt() {
     let stiffness = |own: bool| {

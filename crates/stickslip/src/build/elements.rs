@@ -557,11 +557,12 @@ impl Builder<'_> {
         let falling = pair.ratio[0] * gravity[0] - pair.ratio[1] * gravity[1];
         let [position] = pair.position::<1>(&self.initial);
         let [velocity] = pair.velocity::<1>(&self.initial);
+        let angular = felt.angular == Some(true);
         let ends = [
             spec.lower
-                .and_then(|lower| Landing::expected(position - lower, -velocity, -falling)),
+                .and_then(|lower| Landing::expected(position - lower, -velocity, -falling, angular)),
             spec.upper
-                .and_then(|upper| Landing::expected(upper - position, velocity, falling)),
+                .and_then(|upper| Landing::expected(upper - position, velocity, falling, angular)),
         ];
         let pressed = Pressed {
             felt,
@@ -766,7 +767,7 @@ impl Builder<'_> {
         let toward = -self.world_gravity.dot(&touch.normal) * (free[0] - free[1]);
         Pressed {
             felt,
-            landing: Landing::expected(touch.gap, approach, toward),
+            landing: Landing::expected(touch.gap, approach, toward, false),
             mass: (inverse > 0.0).then(|| 1.0 / inverse),
             weight: (second == 0.0 && first > 0.0 && whole).then(|| falling / (share * first)),
             how: if corners {

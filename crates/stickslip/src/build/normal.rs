@@ -43,12 +43,14 @@ pub(super) struct Landing {
     pub load: f64,
     /// Whether gravity pulls toward the surface.
     pub falls: bool,
+    /// Whether the motion is a rotation.
+    pub angular: bool,
 }
 
 impl Landing {
     /// From gap, speed and acceleration toward the surface: v² = v₀² + 2·g·gap. `None` where it does not get there, or
     /// as slowly as a body that is put down.
-    pub(super) fn expected(gap: f64, approach: f64, toward: f64) -> Option<Self> {
+    pub(super) fn expected(gap: f64, approach: f64, toward: f64, angular: bool) -> Option<Self> {
         let square = approach * approach + 2.0 * toward * gap.max(0.0);
         let speed = square.max(0.0).sqrt();
         let arrives = toward > 0.0 || approach > 0.0;
@@ -56,7 +58,12 @@ impl Landing {
             speed,
             load: toward.abs(),
             falls: toward > 0.0,
+            angular,
         })
+    }
+
+    fn speed_text(&self) -> String {
+        format!("{:.4} {}", self.speed, if self.angular { "rad/s" } else { "m/s" })
     }
 }
 
@@ -289,8 +296,8 @@ impl Builder<'_> {
         };
         let mut words = match landing {
             Some(landing) => format!(
-                "the touch-down with {:.3e} expected here, under the weight,",
-                landing.speed
+                "the touch-down at {} expected here, under the weight,",
+                landing.speed_text()
             ),
             None => "a free impact".to_string(),
         };
@@ -459,18 +466,18 @@ impl Builder<'_> {
         };
         let message = if loss <= TOO_SOFT && landing.falls {
             format!(
-                "the contact is soft for this restitution: it is met at the touch-down with {:.3e} expected here, where the \
+                "the contact is soft for this restitution: it is met at the touch-down at {} expected here, where the \
                  weight during the impact takes {part} of the rebound, and not at slower ones, which lose more",
-                landing.speed
+                landing.speed_text()
             )
         } else {
             format!(
-                "the contact is too soft for this restitution: at the touch-down with {:.3e} expected here, the weight during \
+                "the contact is too soft for this restitution: at the touch-down at {} expected here, the weight during \
                  the impact takes {part} of the rebound",
-                landing.speed
+                landing.speed_text()
             )
         };
-        let factor = LOSS / loss;
+        let factor = SOFT / loss;
         let stiffness = law.stiffness / (factor * factor);
         let own = given(parameters, "stiffness") || given(parameters, "penetration");
         let help = if self.method.chooses_steps() {

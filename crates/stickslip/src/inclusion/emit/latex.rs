@@ -213,9 +213,9 @@ impl Latex<'_> {
 
     fn friction(&self, index: usize, component: usize) -> String {
         let axis = if self.0.frictions[index].arguments.len() > 1 {
-            AXES[component]
+            format!("\\mathrm{{{}}}", AXES[component])
         } else {
-            ""
+            String::new()
         };
         format!("f_{{s{}{axis}}}", index + 1)
     }
@@ -311,18 +311,28 @@ impl Latex<'_> {
         format!("{} {sign} {}", self.at_least(a, 3), self.at_least(b, 3))
     }
 
+    fn begins_with_sign(&self, id: Id) -> bool {
+        match self.0.graph.op(id) {
+            Op::Unary(Unary::Negate, _) => true,
+            Op::Binary(Binary::Multiply, a, _) => self.begins_with_sign(a),
+            _ => false,
+        }
+    }
+
     fn binary(&self, operation: Binary, a: Id, b: Id) -> (String, u8) {
         match operation {
             Binary::Add => (format!("{} + {}", self.at_least(a, 3), self.at_least(b, 4)), 3),
             Binary::Subtract => (format!("{} - {}", self.at_least(a, 3), self.at_least(b, 4)), 3),
             Binary::Multiply => {
-                let (left, right) = (self.at_least(a, 5), self.at_least(b, 6));
+                // A sign in front of a product needs no bracket.
+                let signed = self.begins_with_sign(a);
+                let (left, right) = (self.at_least(a, if signed { 3 } else { 5 }), self.at_least(b, 6));
                 let dot = if right.starts_with(|c: char| c.is_ascii_digit()) {
                     "\\cdot"
                 } else {
                     "\\,"
                 };
-                (format!("{left} {dot} {right}"), 5)
+                (format!("{left} {dot} {right}"), if signed { 3 } else { 5 })
             }
             Binary::Divide => (format!("\\frac{{{}}}{{{}}}", self.text(a), self.text(b)), 8),
             Binary::Power => (format!("{{{}}}^{{{}}}", self.at_least(a, 10), self.text(b)), 9),
