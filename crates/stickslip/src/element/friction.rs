@@ -148,10 +148,7 @@ impl<L> Friction<L> {
     }
 
     /// Frictions of several networks as one, with their laws side by side; none if they differ in more than numbers.
-    fn abreast<M>(
-        each: &[&Self; WIDTH],
-        laws: impl Fn(&[&L; WIDTH]) -> Option<M>,
-    ) -> Option<Friction<M, Wide>> {
+    fn abreast<M>(each: &[&Self; WIDTH], laws: impl Fn(&[&L; WIDTH]) -> Option<M>) -> Option<Friction<M, Wide>> {
         common(each, |one| one.mobility[1] == 0.0)?;
         let mobility = |i: usize| side(each, move |one| one.mobility[i]);
         Some(Friction {
@@ -342,7 +339,7 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
             for (i, dual) in state[..count].iter_mut().enumerate() {
                 *dual = vary(by == Some(i / N), tangent.state[friction.state + i], i % N);
             }
-            let force = with_curve!(dual &friction.curve, |c| law.respond_to_changing_load(
+            let force = with_curve!(dual & friction.curve, |c| law.respond_to_changing_load(
                 c,
                 &slip,
                 load_rate,
@@ -393,7 +390,7 @@ impl<L: Lift> Friction<L> {
         let (law, step) = (lifted::<L, N>(&self.law), Dual::lit(step));
         let respond = |state: &[Dual<f64, N>], rate: &mut [Dual<f64, N>]| {
             let (load_rate, at_once) = (Dual::lit(load_rate), Dual::lit(0.0));
-            with_curve!(dual &self.curve, |c| law
+            with_curve!(dual & self.curve, |c| law
                 .respond_to_changing_load(c, &slip, load_rate, state, at_once, rate))
         };
         respond(&state[..count], &mut rate[..count]);
@@ -499,7 +496,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
                 let count = before.len();
                 let (law, load_rate) = (lifted::<L, N>(&friction.law), Dual::lit(load_rate));
                 let (state, next, step) = (&state[..count], &mut next[..count], Dual::lit(span.step));
-                with_curve!(dual &friction.curve, |c| law
+                with_curve!(dual & friction.curve, |c| law
                     .advance_to(c, &slip, end, load_rate, state, step, next))
             };
             for (i, force) in force.iter().enumerate() {
@@ -901,7 +898,7 @@ impl<L: Lift, const N: usize> Bristles<L, N> {
             *dual = Dual::lit(value);
         }
         let law = lifted::<L, N>(&friction.law);
-        with_curve!(dual &friction.curve, |c| law.advance(
+        with_curve!(dual & friction.curve, |c| law.advance(
             c,
             &slip,
             &state[..count],
