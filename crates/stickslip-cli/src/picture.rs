@@ -121,8 +121,9 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
 /// Sums and means of a chain, and where its drive is.
 fn shown_of_chain(column: &str) -> Option<(Quantity, String)> {
     let (quantity, label) = match column {
-        "slipping" => (Quantity::Slipping, "chain"),
-        "moment" => (Quantity::Moment, "chain"),
+        // A panel with one curve needs no legend: its axis says what it is.
+        "slipping" => (Quantity::Slipping, ""),
+        "moment" => (Quantity::Moment, ""),
         "velocity" => (Quantity::Velocity, "mean"),
         "speed" => (Quantity::Velocity, "largest"),
         "force" => (Quantity::Force, "drive"),
@@ -291,8 +292,11 @@ impl Recording {
     }
 }
 
-/// Adds the distribution of the sizes of slip events, in place of all but the first two panels.
+/// Adds the distribution of the sizes of slip events, if there are any, in place of all but the first two panels.
 pub fn add_sizes(figure: &mut Figure, events: &SlipEventsReport, spec: Option<SlipEventsSpec>) {
+    if events.sizes.is_empty() {
+        return;
+    }
     let (x, at_least): (Vec<f64>, Vec<f64>) = (events.sizes.iter()).map(|bin| (bin.from, bin.at_least as f64)).unzip();
     let middle = |bin: &SizeBin| (bin.from * bin.to).sqrt();
     let counted = events.sizes.iter().filter(|bin| bin.count > 0);

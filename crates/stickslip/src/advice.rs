@@ -131,6 +131,8 @@ pub struct Advice {
     pub steps: u64,
     /// Numbers in the state: positions, velocities, states of elements.
     pub states: usize,
+    /// Whether a sweep that measures final values moves variants side by side in lanes.
+    pub lanes: bool,
     /// Bodies.
     pub bodies: Vec<BodyLine>,
     /// The blocks of a chain.
@@ -162,6 +164,7 @@ pub fn advise(simulation: &Simulation) -> Advice {
         integrator: simulation.method().row().name,
         step: built.network.step,
         steps: built.steps,
+        lanes: simulation.goes_in_lanes(),
         states: layout.integrated() + simulation.chain().map_or(0, |(chain, _)| 2 * chain.count()),
         bodies: scenario
             .bodies

@@ -339,6 +339,12 @@ impl Reporter {
                 simulation.worst_residual()
             ));
         }
+        let smallest = scenario.slip_events.and_then(|spec| spec.smallest);
+        let doubt = slip_events
+            .as_ref()
+            .zip(smallest)
+            .and_then(|(events, smallest)| events.doubt(smallest));
+        warnings.extend(doubt);
         let statistics = simulation.statistics();
         if statistics.forced > 0 {
             warnings.push(format!(

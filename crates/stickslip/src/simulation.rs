@@ -173,6 +173,30 @@ impl Simulation {
         Ok(simulation)
     }
 
+    /// Goes back to the start with other numbers in the scenario, in the room there is: the same as a simulation of the scenario
+    /// with those numbers. False, and the simulation is worth nothing, where they cannot be put in
+    /// (see [`Scenario::put_numbers`]).
+    pub(crate) fn renew<'a>(&mut self, changes: impl Iterator<Item = (&'a str, f64)>) -> Result<bool, ScenarioError> {
+        if !self.scenario.put_numbers(changes) {
+            return Ok(false);
+        }
+        let built = build(&self.scenario, BTreeMap::new())?;
+        let network = &built.network;
+        if !self.scratch.renew(&self.built.network, network) {
+            self.scratch = network.scratch();
+        }
+        self.state = network.initial_state();
+        let count = network.element_count;
+        for sums in [&mut self.work.delivered, &mut self.work.own] {
+            sums.clear();
+            sums.resize(count, 0.0);
+        }
+        (self.work.input, self.work.kinetic, self.between) = (0.0, 0.0, None);
+        self.built = built;
+        self.observe();
+        Ok(true)
+    }
+
     /// The scenario.
     pub fn scenario(&self) -> &Scenario {
         &self.scenario

@@ -1,22 +1,35 @@
-//! No step allocates: a counting allocator watches every integrator and every kind of element.
+//! No step allocates: a counting allocator watches every integrator and every kind of element. A sweep of many rows holds no
+//! more memory than one of few.
 #![allow(missing_docs)]
 #![allow(unsafe_code)] // An allocator can only be replaced by unsafe code; it forwards to the system's.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use stickslip::Simulation;
-use stickslip::scenario::Scenario;
+use stickslip::scenario::{Draft, Scenario};
+use stickslip::sweep::{Axis, Sweep};
 
 struct Counting;
 
 static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+/// Bytes in use, and the most of them.
+static LIVE: AtomicU64 = AtomicU64::new(0);
+static PEAK: AtomicU64 = AtomicU64::new(0);
+
+/// Who looks at the numbers must be alone.
+static ALONE: Mutex<()> = Mutex::new(());
 
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        let size = layout.size() as u64;
+        let live = LIVE.fetch_add(size, Ordering::Relaxed) + size;
+        PEAK.fetch_max(live, Ordering::Relaxed);
         unsafe { System.alloc(layout) }
     }
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        LIVE.fetch_sub(layout.size() as u64, Ordering::Relaxed);
         unsafe { System.dealloc(pointer, layout) }
     }
 }
@@ -26,6 +39,7 @@ static ALLOCATOR: Counting = Counting;
 
 #[test]
 fn steps_do_not_allocate() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
@@ -50,4 +64,33 @@ fn steps_do_not_allocate() {
         seen += 1;
     }
     assert!(seen >= 10, "only {seen} scenarios found");
+}
+
+#[test]
+fn a_sweep_does_not_grow_with_its_rows() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/scenarios/w4.toml");
+    // Side by side in lanes, and one by one.
+    for measure in ["final.block.position", "elements.floor.dissipated"] {
+        let peak = |rows: u64| {
+            let draft = Draft::read(file, &["simulation.duration=\"20 ms\"".to_string()]).unwrap();
+            let axes = vec![Axis::parse(&format!("bodies.hook.velocity=lin:0.1:2:{rows}")).unwrap()];
+            let sweep = Sweep::new(draft, axes, &[measure.to_string()]).unwrap();
+            let start = LIVE.load(Ordering::Relaxed);
+            PEAK.store(start, Ordering::Relaxed);
+            let mut given = 0;
+            let mut count = |_| {
+                given += 1;
+                Ok(())
+            };
+            sweep.run(0..rows, 2, None, &mut count).unwrap();
+            assert_eq!(given, rows);
+            PEAK.load(Ordering::Relaxed) - start
+        };
+        let (few, many) = (peak(2_000), peak(40_000));
+        assert!(
+            many < 2 * few,
+            "{measure}: {many} bytes for 40,000 rows, {few} for 2000"
+        );
+    }
 }

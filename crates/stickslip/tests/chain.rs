@@ -412,6 +412,10 @@ fn what_a_chain_cannot_do_is_said_with_the_remedy() {
         };
         assert!(error.contains(says), "{says}\n{error}");
     }
+    // One slip, one message: the events of a chain that is written wrongly are not said to have no chain.
+    let counted = text.replace("count = 3", "count = 0") + "[analysis]\nslip_events = { from = 0 }\n";
+    let error = Scenario::parse(&counted, "chain.toml", &[]).unwrap_err();
+    assert_eq!(error.diagnostics.len(), 1, "{error}");
 }
 
 /// Events of a short chain against plain loops in another language (`reference/slip_events.py`): small ones, some of several

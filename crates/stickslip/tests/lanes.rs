@@ -297,6 +297,42 @@ fn list(axes: usize, numbers: &[f64; 3]) -> String {
 }
 
 prop_compose! {
+    /// One or two balls on planes of any slope: they rest, roll, slip, bounce or fly.
+    fn balls()(
+        step in prop_oneof![Just(1e-3), Just(1e-4), Just(0.02)],
+        steps in 1..200u64,
+        balls in prop::collection::vec((
+            prop_oneof![Just(0.0), 0.0..0.01],
+            [number(), number(), number()],
+            [-20.0..20.0, -20.0..20.0, -300.0..300.0],
+            (prop_oneof![Just(0.0), 0.05..0.6], prop_oneof![Just(0.0), 0.01..0.3]),
+            prop_oneof![3 => Just(0.0), 1 => 0.1..0.9],
+        ), 1..=2),
+        slope in prop_oneof![Just(0.0), -0.5..0.5],
+        varied in prop::collection::btree_set(0usize..8, 1..=2),
+        counts in [2u64..24, 1u64..4],
+    ) -> Study {
+        let mut ranges: Vec<Range> = Vec::new();
+        let mut vary = |key: String, low: f64, high: f64| ranges.push((key, low, high));
+        let mut text = format!(
+            "[simulation]\nduration = {}\nstep = {step}\nintegrator = \"implicit-euler\"\ngravity = [{slope}, 0, -9.8]\n", step * steps as f64);
+        for (i, (height, velocity, spin, (mu, more), restitution)) in balls.into_iter().enumerate() {
+            text += &format!(
+                "[bodies.b{i}]\nkind = \"rigid-body\"\nshape = {{ sphere = 0.2 }}\nmass = 0.3\nposition = [0, {i}, {}]\n\
+                 velocity = {velocity:?}\nangular_velocity = {spin:?}\n\
+                 [elements.c{i}]\nkind = \"contact\"\nbetween = [\"b{i}\", \"ground\"]\n\
+                 surface = {{ plane = {{ normal = [0, 0, 1], offset = 0 }} }}\nnormal = {{ law = \"rigid\", restitution = {restitution} }}\n\
+                 friction = {{ law = \"implicit\", mu = {mu}, mu_static = {} }}\n", 0.2 + height, mu + more);
+            vary(format!("bodies.b{i}.mass"), 0.1, 2.0);
+            vary(format!("elements.c{i}.friction.mu"), 0.0, 0.05);
+            vary(format!("bodies.b{i}.velocity.0"), -1.0, 3.0);
+        }
+        let measures = vec!["final.b0.position.x".to_string(), "final.b0.velocity.x".into(), "final.b0.position.z".into(), "final.b0.velocity.z".into()];
+        Study { axes: pick(&ranges, &varied, counts), text, measures }
+    }
+}
+
+prop_compose! {
     /// Any number of masses on one to three axes, drivers, springs and frictions of any law that goes in lanes.
     fn networks(integrator: &'static str)(
         axes in prop_oneof![3 => Just(1usize), 1 => Just(2), 1 => Just(3)],
@@ -377,6 +413,11 @@ proptest! {
 
     #[test]
     fn networks_in_the_implicit_step_side_by_side_or_alone(study in networks("implicit-euler")) {
+        check(&study)?;
+    }
+
+    #[test]
+    fn balls_side_by_side_or_alone(study in balls()) {
         check(&study)?;
     }
 

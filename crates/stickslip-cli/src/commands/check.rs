@@ -62,6 +62,9 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>) -> String {
         number(end),
         advice.states
     );
+    if advice.lanes {
+        out += "  sweeps of final values run side by side in lanes\n";
+    }
     let bodies: Vec<Vec<String>> = advice
         .bodies
         .iter()

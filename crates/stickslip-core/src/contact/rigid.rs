@@ -23,6 +23,22 @@ pub struct Touch<R: Real> {
     pub stuck: R::Mask,
 }
 
+impl<R: Real> Touch<R> {
+    /// `yes` where the mask is true, `no` elsewhere.
+    #[inline(always)]
+    pub fn select(mask: R::Mask, yes: &Self, no: &Self) -> Self {
+        let both = |yes: [R; 2], no: [R; 2]| [R::select(mask, yes[0], no[0]), R::select(mask, yes[1], no[1])];
+        Touch {
+            normal: R::select(mask, yes.normal, no.normal),
+            normal_velocity: R::select(mask, yes.normal_velocity, no.normal_velocity),
+            friction: both(yes.friction, no.friction),
+            slip: both(yes.slip, no.slip),
+            closed: (mask & yes.closed) | (!mask & no.closed),
+            stuck: (mask & yes.stuck) | (!mask & no.stuck),
+        }
+    }
+}
+
 /// A contact whose normal and tangential motions do not influence each other, as a sphere on a plane.
 ///
 /// `target` is the smallest admissible normal velocity, −gap/T (with restitution e: −e times the speed of approach).

@@ -2,6 +2,17 @@
 
 use super::Real;
 
+/// The vector with the given components. As `core::array::from_fn`, which is not always inlined: a call would leave code that
+/// is compiled for wide vectors.
+#[inline(always)]
+pub fn vector<R: Real, const N: usize>(mut component: impl FnMut(usize) -> R) -> [R; N] {
+    let mut vector = [R::zero(); N];
+    for (i, own) in vector.iter_mut().enumerate() {
+        *own = component(i);
+    }
+    vector
+}
+
 /// Sum of the products of the components.
 #[inline(always)]
 pub fn dot<R: Real, const N: usize>(a: [R; N], b: [R; N]) -> R {
@@ -11,6 +22,16 @@ pub fn dot<R: Real, const N: usize>(a: [R; N], b: [R; N]) -> R {
         sum = if index == 0 { a * b } else { sum + a * b };
     }
     sum
+}
+
+/// Product of two vectors in space that is normal to both.
+#[inline(always)]
+pub fn cross<R: Real>(a: [R; 3], b: [R; 3]) -> [R; 3] {
+    [
+        a[1] * b[2] - a[2] * b[1],
+        a[2] * b[0] - a[0] * b[2],
+        a[0] * b[1] - a[1] * b[0],
+    ]
 }
 
 /// Every component times `factor`.

@@ -100,6 +100,28 @@ pub struct SlipEventsReport {
     pub list: Vec<SlipEvent>,
 }
 
+impl SlipEventsReport {
+    /// Why the exponent means little, if it does: fewer small events than large ones are no power law that falls.
+    pub(crate) fn doubt(&self, smallest: f64) -> Option<String> {
+        let exponent = self.exponent?;
+        let first = self.sizes.first()?;
+        let width = first.to / first.from;
+        if smallest * width < first.from {
+            return Some(format!(
+                "no slip event is nearly as small as `slip_events.smallest` = {smallest} m: the exponent {exponent:.2} counts sizes \
+                 that do not occur; the smallest event has a moment between {:.1e} m and {:.1e} m",
+                first.from, first.to
+            ));
+        }
+        (exponent <= 0.0).then(|| {
+            format!(
+                "large slip events are more frequent than small ones between the bounds of `slip_events`: the exponent {exponent:.2} is \
+                 no Gutenberg-Richter law"
+            )
+        })
+    }
+}
+
 /// Decades of moments that are told apart: 1e-20 m to 1e20 m.
 const DECADES: i32 = 20;
 
@@ -434,6 +456,24 @@ mod tests {
         }
         assert_eq!(events.events.len(), 2);
         assert_eq!(events.finish().count, 2 * 334);
+    }
+
+    #[test]
+    fn an_exponent_that_means_little_is_doubted() {
+        let report = |exponent, from: f64| SlipEventsReport {
+            exponent: Some(exponent),
+            sizes: vec![SizeBin {
+                from,
+                to: 2.0 * from,
+                count: 9,
+                at_least: 9,
+            }],
+            ..started().finish()
+        };
+        assert_eq!(report(1.0, 0.9e-3).doubt(1e-3), None);
+        // The bounds leave room below the smallest event; large events are more frequent.
+        assert!(report(0.1, 0.1).doubt(1e-3).unwrap().contains("no slip event"));
+        assert!(report(-0.5, 0.9e-3).doubt(1e-3).unwrap().contains("more frequent"));
     }
 
     #[test]

@@ -7,6 +7,8 @@
 use core::fmt;
 
 use nalgebra::{Matrix3, Vector3};
+use stickslip_core::scalar::Real;
+use stickslip_core::scalar::vector::{dot, scale};
 
 use super::Frame;
 use super::frame::{inertia_range, rotation_matrix, vector};
@@ -230,6 +232,27 @@ pub fn normalise(q: [f64; 4]) -> [f64; 4] {
 /// a root nor a division: below h = 1/4 the series are exact to rounding.
 #[inline(always)]
 pub fn advance_rotation(q: [f64; 4], w: &Vector3<f64>, step: f64) -> [f64; 4] {
+    let (turned, small) = small_turn(q, (*w).into(), step);
+    if small { turned } else { any_turn(q, *w, step) }
+}
+
+/// The quaternion after a turn below h = 1/4 that begins and ends with nearly unit length, and whether it was one.
+#[inline(always)]
+pub(crate) fn small_turn<R: Real>(q: [R; 4], w: [R; 3], step: f64) -> ([R; 4], R::Mask) {
+    let half = R::lit(0.5 * step);
+    let s = half * half * dot(w, w);
+    let [x, y, z] = scale(w, half * sinc_series(s));
+    let turned = product([cosine_series(s), x, y, z], q);
+    let square = dot(turned, turned);
+    // 1/√(1 + d) = 1 − d/2 + 3d²/8: the last term is below rounding here.
+    let small = s.lt(R::lit(0.0625)) & (square - R::one()).abs().lt(R::lit(1e-8));
+    let factor = R::lit(1.5) - R::lit(0.5) * square;
+    (scale(turned, factor), small)
+}
+
+#[cold]
+#[inline(never)]
+fn any_turn(q: [f64; 4], w: Vector3<f64>, step: f64) -> [f64; 4] {
     let half = 0.5 * step;
     let s = half * half * w.norm_squared();
     let (cosine, scale) = if s < 0.0625 {
@@ -239,7 +262,6 @@ pub fn advance_rotation(q: [f64; 4], w: &Vector3<f64>, step: f64) -> [f64; 4] {
     };
     let turned = product([cosine, scale * w.x, scale * w.y, scale * w.z], q);
     let square: f64 = turned.iter().map(|value| value * value).sum();
-    // 1/√(1 + d) = 1 − d/2 + 3d²/8: the last term is below rounding here.
     if (square - 1.0).abs() < 1e-8 {
         turned.map(|value| value * (1.5 - 0.5 * square))
     } else {
@@ -256,21 +278,30 @@ fn large_turn(rate: f64, half: f64) -> (f64, f64) {
 
 /// cos √s to s⁶.
 #[inline(always)]
-fn cosine_series(s: f64) -> f64 {
-    1.0 - s
-        * (1.0 / 2.0
-            - s * (1.0 / 24.0
-                - s * (1.0 / 720.0 - s * (1.0 / 40320.0 - s * (1.0 / 3628800.0 - s * (1.0 / 479001600.0))))))
+fn cosine_series<R: Real>(s: R) -> R {
+    let terms = [479001600.0, 3628800.0, 40320.0, 720.0, 24.0, 2.0];
+    R::one() - s * series(s, &terms)
 }
 
 /// sin √s/√s to s⁵.
 #[inline(always)]
-fn sinc_series(s: f64) -> f64 {
-    1.0 - s * (1.0 / 6.0 - s * (1.0 / 120.0 - s * (1.0 / 5040.0 - s * (1.0 / 362880.0 - s * (1.0 / 39916800.0)))))
+fn sinc_series<R: Real>(s: R) -> R {
+    R::one() - s * series(s, &[39916800.0, 362880.0, 5040.0, 120.0, 6.0])
 }
 
-#[inline]
-fn product(a: [f64; 4], b: [f64; 4]) -> [f64; 4] {
+/// 1/aₙ − s·(1/aₙ₋₁ − s·(…)), the last term first.
+#[inline(always)]
+fn series<R: Real>(s: R, terms: &[f64]) -> R {
+    let mut sum = R::zero();
+    for (i, term) in terms.iter().enumerate() {
+        let term = R::lit(1.0 / term);
+        sum = if i == 0 { term } else { term - s * sum };
+    }
+    sum
+}
+
+#[inline(always)]
+fn product<R: Real>(a: [R; 4], b: [R; 4]) -> [R; 4] {
     [
         a[0] * b[0] - a[1] * b[1] - a[2] * b[2] - a[3] * b[3],
         a[0] * b[1] + a[1] * b[0] + a[2] * b[3] - a[3] * b[2],

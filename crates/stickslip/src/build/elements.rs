@@ -388,7 +388,7 @@ impl Builder<'_> {
         if let Some(law) = self.own.remove(&element) {
             let states = law.states(axes);
             let state = self.take_states(element, states);
-            let load = LoadSource::Signal(self.signal(&Profile::Constant(1.0)));
+            let load = LoadSource::Signal(self.unit_signal());
             self.groups.own.push(Own {
                 element,
                 pair,
@@ -527,7 +527,7 @@ impl Builder<'_> {
         self.axes[element] = axes;
         self.sources.push(element);
         for (axis, profile) in spec.value.iter().enumerate() {
-            let signal = self.own_signal(profile);
+            let signal = self.signal(profile);
             self.actuators[element].push(signal);
             let mut pair = pair;
             for coordinate in [&mut pair.first, &mut pair.second] {
@@ -1033,7 +1033,7 @@ impl Builder<'_> {
                 (tangential(rubbing.kind), rubbing.curve, rubbing.load)
             }
         };
-        let motor = spec.torque.as_ref().map(|profile| self.own_signal(profile));
+        let motor = spec.torque.as_ref().map(|profile| self.signal(profile));
         if let Some(signal) = motor {
             self.actuators[element].push(signal);
         }

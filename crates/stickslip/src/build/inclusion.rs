@@ -26,7 +26,7 @@ impl Builder<'_> {
             .description()
             .inputs
             .iter()
-            .map(|input| self.own_signal(&input.profile))
+            .map(|input| self.signal(&input.profile))
             .collect();
         if inclusion.uses_time()
             && let Ok(time) = Expression::parse("t", &["t"])

@@ -663,7 +663,7 @@ impl Builder<'_> {
         }
         let coefficient = matches!(spec.curve.limit, LimitSpec::Coefficient { .. });
         if in_contact || !coefficient {
-            return Some(LoadSource::Signal(self.signal(&Profile::Constant(1.0))));
+            return Some(LoadSource::Signal(self.unit_signal()));
         }
         // With the ground as partner: the weight normal to the motion.
         let mass = match between {

@@ -115,8 +115,8 @@ struct Builder<'a> {
     own_bodies: Vec<PlacedOwn>,
     forces: Vec<AppliedForce>,
     profiles: Vec<Profile>,
-    /// Signals that a program may take over.
-    owned: Vec<usize>,
+    /// The signal that is always 1, once one is needed.
+    unit: Option<usize>,
     groups: elements::Groups,
     stiff_springs: Vec<StiffSpring>,
     rigid: Vec<Rigid>,
@@ -174,7 +174,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         own_bodies: Vec::new(),
         forces: Vec::new(),
         profiles: Vec::new(),
-        owned: Vec::new(),
+        unit: None,
         groups: elements::Groups::default(),
         stiff_springs: Vec::new(),
         rigid: Vec::new(),
@@ -233,21 +233,20 @@ impl<'a> Builder<'a> {
         self.warnings.push(self.scenario.diagnostic(path, message).help(help));
     }
 
-    /// The signal of a profile; equal constants share one.
+    /// The signal of a profile. Equal ones do not share it: what is equal in one variant of a scenario differs in another, and
+    /// variants go side by side only if they are built alike.
     fn signal(&mut self, profile: &Profile) -> usize {
-        let same = |other: &Profile| matches!((other, profile), (Profile::Constant(a), Profile::Constant(b)) if a == b);
-        if let Some(index) = (0..self.profiles.len()).find(|i| !self.owned.contains(i) && same(&self.profiles[*i])) {
-            return index;
-        }
         self.profiles.push(profile.clone());
         self.profiles.len() - 1
     }
 
-    /// A signal of its own, which a program may take over: nothing else may share it.
-    fn own_signal(&mut self, profile: &Profile) -> usize {
-        self.owned.push(self.profiles.len());
-        self.profiles.push(profile.clone());
-        self.profiles.len() - 1
+    /// The signal that is always 1: the load of frictions whose curve is a force.
+    fn unit_signal(&mut self) -> usize {
+        if let Some(signal) = self.unit {
+            return signal;
+        }
+        let signal = self.signal(&Profile::Constant(1.0));
+        *self.unit.insert(signal)
     }
 
     /// The scalar coordinates of a port, with their number of axes; `None` for rigid bodies and links.

@@ -6,7 +6,7 @@ use crate::network::port::Pair;
 use crate::network::stage::{Coordinates, Stage};
 use crate::network::tangent::Tangent;
 use std::any::Any;
-use stickslip_core::scalar::vector::dot;
+use stickslip_core::scalar::vector::{dot, scale, vector};
 use stickslip_core::scalar::{Mask, Real};
 
 /// A spring and damper.
@@ -32,12 +32,12 @@ impl<R: Real> Spring<R> {
         let velocity: [R; N] = self.pair.velocity(state);
         if N == 1 || self.length.same(R::zero()).all() {
             let natural = if N == 1 { self.length } else { R::zero() };
-            let mut stretch = R::zero();
-            let force = std::array::from_fn(|i| {
+            let (mut stretch, mut force) = (R::zero(), velocity);
+            for i in 0..N {
                 let s = offset[i] - natural;
                 stretch += s * s;
-                -self.stiffness * s - self.damping * velocity[i]
-            });
+                force[i] = -self.stiffness * s - self.damping * velocity[i];
+            }
             // The stretch of one axis keeps its sign: it decides between compression and tension.
             let stretch = if N == 1 { offset[0] - natural } else { stretch.sqrt() };
             return (force, velocity, stretch);
@@ -45,11 +45,11 @@ impl<R: Real> Spring<R> {
         let distance = dot(offset, offset).sqrt();
         let apart = R::zero().lt(distance);
         let divisor = R::select(apart, distance, R::one());
-        let direction = offset.map(|x| R::select(apart, x / divisor, R::zero()));
+        let direction = vector(|i| R::select(apart, offset[i] / divisor, R::zero()));
         let closing = dot(direction, velocity);
         let stretch = distance - self.length;
         let pull = -self.stiffness * stretch - self.damping * closing;
-        (direction.map(|x| pull * x), velocity, stretch)
+        (scale(direction, pull), velocity, stretch)
     }
 }
 

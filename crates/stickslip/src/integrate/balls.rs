@@ -3,43 +3,196 @@
 //! Nothing joins one ball to another, so each does all its steps in a row and stays in registers. The arithmetic is that of
 //! the general step (`crate::network::ball`), in the same order, and gives the same bytes (tested). What the general step
 //! computes and does not need here is left out: how far a ball in touch could reach, the size of positions where the gap is
-//! exactly zero.
+//! exactly zero. It is written once, for one run or for several side by side (lanes).
 
+use super::lanes::Lane;
 use crate::body::Frame;
-use crate::body::rigid_body::advance_rotation;
+use crate::body::rigid_body::{advance_rotation, small_turn};
 use crate::element::contact::Surface;
+use crate::network::abreast::{WIDTH, Wide, common, side};
 use crate::network::ball::RoundContact;
 use crate::network::port::Attachment;
 use crate::network::rigid::{Rigid, RigidKind, tangents};
-use crate::network::{Network, NetworkState, PlacedBody, Scratch};
+use crate::network::{Network, NetworkState, Scratch};
+use multiversion::multiversion;
 use nalgebra::Vector3;
+use stickslip_core::scalar::vector::{add, dot, scale, vector};
+use stickslip_core::scalar::{LaneMask, Lanes, Mask, Real};
 
 /// A ball, its plane, and what does not change from step to step.
-struct Ball<'a> {
-    placed: &'a PlacedBody,
-    rigid: &'a Rigid,
+#[derive(Clone, Copy)]
+struct Ball<R = f64> {
     step: f64,
-    /// Gravity in the world.
-    gravity: Vector3<f64>,
     /// Acceleration of the free ball.
-    acceleration: Vector3<f64>,
-    normal: Vector3<f64>,
-    contact: RoundContact,
-    offset: f64,
-    radius: f64,
-    friction: [f64; 2],
+    acceleration: [R; 3],
+    contact: RoundContact<R>,
+    offset: R,
+    radius: R,
+    friction: [R; 2],
+    restitution: R,
+}
+
+/// A ball of a network.
+struct Placed<'a> {
+    rigid: &'a Rigid,
+    /// Where its positions and velocities begin.
+    q: usize,
+    v: usize,
+    ball: Ball,
+    /// Size of gravity.
+    gravity: f64,
 }
 
 /// The motion of a ball and whether it sticks.
 #[derive(Clone, Copy)]
-struct Motion {
-    position: Vector3<f64>,
-    rotation: [f64; 4],
-    velocity: Vector3<f64>,
-    spin: Vector3<f64>,
-    stuck: bool,
+struct Motion<R: Real> {
+    position: [R; 3],
+    rotation: [R; 4],
+    velocity: [R; 3],
+    spin: [R; 3],
+    stuck: R::Mask,
     /// Normal force of the last step.
-    normal: f64,
+    normal: R,
+}
+
+/// What is rarely asked for.
+trait Rare<R: Real> {
+    /// Whether balls touch within the step, and their smallest admissible normal velocity.
+    fn touching(&self, before: Motion<R>, after: Motion<R>, gap: R) -> (R::Mask, R);
+    /// A rotation after any turn.
+    fn turn(&self, rotation: [R; 4], spin: [R; 3], step: f64) -> [R; 4];
+}
+
+impl<R: Real> Ball<R> {
+    /// One step.
+    #[inline(always)]
+    fn step(&self, before: Motion<R>, rare: &impl Rare<R>) -> Motion<R> {
+        let step = R::lit(self.step);
+        let mut after = before;
+        after.velocity = add(before.velocity, scale(self.acceleration, step));
+        // No torque; the sum turns −0 into 0 as the general one does.
+        after.spin = add(before.spin, [R::zero(); 3]);
+        let gap = dot(self.contact.directions[0], before.position) - self.offset - self.radius;
+        let rests = gap.same(R::zero()) & self.restitution.same(R::zero());
+        let (touching, target) = if rests.all() {
+            (rests, R::zero())
+        } else {
+            rare.touching(before, after, gap)
+        };
+        after.normal = R::zero();
+        after.stuck = touching;
+        if touching.any() {
+            let (velocity, spin) = (after.velocity, after.spin);
+            let (free, touch) =
+                (self.contact).touch(velocity, spin, [R::zero(); 3], target, self.friction, before.stuck);
+            let (change, turn) = self.contact.changes(&free, &touch);
+            let put = |was: [R; 3], change: [R; 3]| vector(|i| R::select(touching, was[i] + change[i], was[i]));
+            after.velocity = put(velocity, change);
+            after.spin = put(spin, turn);
+            after.stuck = touching & touch.stuck;
+            after.normal = R::select(touching, touch.normal, R::zero());
+        }
+        after.position = add(before.position, scale(after.velocity, step));
+        let (rotation, small) = small_turn(before.rotation, after.spin, self.step);
+        after.rotation = if small.all() {
+            rotation
+        } else {
+            rare.turn(before.rotation, after.spin, self.step)
+        };
+        after
+    }
+}
+
+impl Rare<f64> for Placed<'_> {
+    /// By value: a motion whose address is taken does not stay in registers.
+    #[cold]
+    #[inline(never)]
+    fn touching(&self, before: Motion<f64>, after: Motion<f64>, gap: f64) -> (bool, f64) {
+        let (step, normal) = (self.ball.step, Vector3::from(self.ball.contact.directions[0]));
+        let [position, velocity, spin] = [before.position, before.velocity, before.spin].map(Vector3::from);
+        let point = position - self.ball.radius * normal;
+        let approach = normal.dot(&(velocity + spin.cross(&(point - position))));
+        // As `Rigid::candidates` decides.
+        let reaches = || {
+            let turn = (point - position).cross(&normal);
+            let free: f64 = (0..3)
+                .map(|i| normal[i] * after.velocity[i] + turn[i] * after.spin[i])
+                .sum();
+            let speed = velocity.norm() + self.gravity * step;
+            let reach = (position - point).norm() * spin.norm();
+            gap <= 4.0 * step * (speed + reach + approach.abs() + free.abs()) + 1e-9
+        };
+        if gap <= 1e-9 || reaches() {
+            let size = point.norm() + position.norm();
+            (true, self.rigid.target(gap, size, approach, step))
+        } else {
+            (false, 0.0)
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn turn(&self, rotation: [f64; 4], spin: [f64; 3], step: f64) -> [f64; 4] {
+        advance_rotation(rotation, &Vector3::from(spin), step)
+    }
+}
+
+impl Rare<Wide> for [Placed<'_>; WIDTH] {
+    #[inline(never)]
+    fn touching(&self, before: Motion<Wide>, after: Motion<Wide>, gap: Wide) -> (LaneMask<WIDTH>, Wide) {
+        let each: [(bool, f64); WIDTH] =
+            std::array::from_fn(|i| self[i].touching(before.lane(i), after.lane(i), gap.0[i]));
+        (LaneMask::new(each.map(|one| one.0)), Lanes(each.map(|one| one.1)))
+    }
+
+    #[inline(never)]
+    fn turn(&self, rotation: [Wide; 4], spin: [Wide; 3], step: f64) -> [Wide; 4] {
+        let each: [[f64; 4]; WIDTH] =
+            std::array::from_fn(|i| self[i].turn(rotation.map(|q| q.0[i]), spin.map(|w| w.0[i]), step));
+        std::array::from_fn(|k| Lanes(each.map(|rotation| rotation[k])))
+    }
+}
+
+impl Motion<Wide> {
+    /// The motion of one of them.
+    fn lane(&self, i: usize) -> Motion<f64> {
+        Motion {
+            position: self.position.map(|x| x.0[i]),
+            rotation: self.rotation.map(|x| x.0[i]),
+            velocity: self.velocity.map(|x| x.0[i]),
+            spin: self.spin.map(|x| x.0[i]),
+            stuck: self.stuck.lane(i),
+            normal: self.normal.0[i],
+        }
+    }
+
+    /// Motions side by side.
+    fn abreast(each: &[Motion<f64>; WIDTH]) -> Self {
+        let side = |get: &dyn Fn(&Motion<f64>) -> f64| Lanes(std::array::from_fn(|i| get(&each[i])));
+        Motion {
+            position: std::array::from_fn(|k| side(&|own| own.position[k])),
+            rotation: std::array::from_fn(|k| side(&|own| own.rotation[k])),
+            velocity: std::array::from_fn(|k| side(&|own| own.velocity[k])),
+            spin: std::array::from_fn(|k| side(&|own| own.spin[k])),
+            stuck: LaneMask::new(each.map(|own| own.stuck)),
+            normal: side(&|own| own.normal),
+        }
+    }
+}
+
+impl Ball<Wide> {
+    fn abreast(each: &[&Ball; WIDTH]) -> Self {
+        let triple = |get: &dyn Fn(&Ball) -> [f64; 3]| std::array::from_fn(|k| side(each, |own| get(own)[k]));
+        Ball {
+            step: each[0].step,
+            acceleration: triple(&|own| own.acceleration),
+            contact: RoundContact::abreast(&each.map(|own| &own.contact)),
+            offset: side(each, |own| own.offset),
+            radius: side(each, |own| own.radius),
+            friction: std::array::from_fn(|k| side(each, |own| own.friction[k])),
+            restitution: side(each, |own| own.restitution),
+        }
+    }
 }
 
 /// Whether a network is nothing but balls, each on a fixed plane.
@@ -56,7 +209,7 @@ pub(crate) fn are_all(network: &Network) -> bool {
         && nothing_else
         && network.islands.len() == bodies
         && network.rigid.len() == bodies
-        && network.rigid.iter().all(|rigid| Ball::of(network, rigid).is_some())
+        && network.rigid.iter().all(|rigid| Placed::of(network, rigid).is_some())
         && network
             .islands
             .iter()
@@ -66,42 +219,82 @@ pub(crate) fn are_all(network: &Network) -> bool {
 /// Does many steps of a network of which [`are_all`] holds. The state is left as it was, and false returned, if a number does
 /// not stay finite: the general step says which.
 pub(crate) fn advance(network: &Network, state: &mut NetworkState, scratch: &mut Scratch, steps: u64) -> bool {
-    let after = &mut scratch.sum;
-    after.copy_from_slice(&state.values);
+    scratch.sum.copy_from_slice(&state.values);
     for rigid in &network.rigid {
-        let Some(ball) = Ball::of(network, rigid) else {
+        let Some(placed) = Placed::of(network, rigid) else {
             return false;
         };
-        let (q, v) = (ball.placed.q, ball.placed.v);
-        let triple = |at: usize| Vector3::new(after[at], after[at + 1], after[at + 2]);
-        let mut motion = Motion {
-            position: triple(q),
-            rotation: [3, 4, 5, 6].map(|i| after[q + i]),
-            velocity: triple(v),
-            spin: triple(v + 3),
-            stuck: after[rigid.state] != 0.0,
-            normal: 0.0,
-        };
+        let mut motion = placed.read(&state.values);
         for _ in 0..steps {
-            motion = ball.step(motion);
+            motion = placed.ball.step(motion, &placed);
         }
-        after[q..q + 3].copy_from_slice(motion.position.as_slice());
-        after[q + 3..q + 7].copy_from_slice(&motion.rotation);
-        after[v..v + 3].copy_from_slice(motion.velocity.as_slice());
-        after[v + 3..v + 6].copy_from_slice(motion.spin.as_slice());
-        after[rigid.state] = f64::from(u8::from(motion.stuck));
-        scratch.compression[rigid.element] = motion.normal;
+        placed.write(motion, scratch);
     }
-    // What has become infinite or undefined never becomes finite again: one look at the end is enough.
-    if !after.iter().all(|value| value.is_finite()) {
+    take_over(state, scratch, steps)
+}
+
+/// Makes the buffer the state, if all its numbers are finite. What has become infinite or undefined never becomes finite
+/// again: one look at the end is enough.
+fn take_over(state: &mut NetworkState, scratch: &mut Scratch, steps: u64) -> bool {
+    if !scratch.sum.iter().all(|value| value.is_finite()) {
         return false;
     }
-    std::mem::swap(&mut state.values, after);
+    std::mem::swap(&mut state.values, &mut scratch.sum);
     state.step += steps;
     true
 }
 
-impl<'a> Ball<'a> {
+/// Moves several networks of which [`are_all`] holds side by side. Those that are not built alike, or whose numbers do not
+/// stay finite, are left where they are.
+pub(super) fn run_lanes(lanes: &mut [Lane<'_>], steps: u64) {
+    for lanes in lanes.chunks_mut(WIDTH).filter(|lanes| lanes.len() > 1) {
+        let last = lanes.len() - 1;
+        let networks: [&Network; WIDTH] = std::array::from_fn(|i| lanes[i.min(last)].network);
+        let form = |network: &Network| {
+            let seats = network.rigid.iter().map(|rigid| (rigid.element, rigid.state));
+            (network.layout.clone(), seats.collect::<Vec<_>>())
+        };
+        if common(&networks, form).is_none() || !networks.iter().all(|network| are_all(network)) {
+            continue;
+        }
+        for lane in &mut *lanes {
+            lane.scratch.sum.copy_from_slice(&lane.state.values);
+        }
+        for i in 0..networks[0].rigid.len() {
+            let Some(placed) = placed_abreast(&networks, i) else {
+                return;
+            };
+            let ball = Ball::abreast(&placed.each_ref().map(|own| &own.ball));
+            let each = std::array::from_fn(|k| placed[k].read(&lanes[k.min(last)].state.values));
+            let motion = together(&ball, &placed, Motion::abreast(&each), steps);
+            for (k, lane) in lanes.iter_mut().enumerate() {
+                placed[k].write(motion.lane(k), lane.scratch);
+            }
+        }
+        for lane in lanes {
+            take_over(lane.state, lane.scratch, steps);
+        }
+    }
+}
+
+/// The ball of a contact in each of several networks.
+fn placed_abreast<'a>(networks: &[&'a Network; WIDTH], contact: usize) -> Option<[Placed<'a>; WIDTH]> {
+    let placed = networks
+        .iter()
+        .map(|network| Placed::of(network, &network.rigid[contact]));
+    placed.collect::<Option<Vec<_>>>()?.try_into().ok()
+}
+
+#[multiversion(targets("x86_64+avx2"))]
+fn together(ball: &Ball<Wide>, rare: &[Placed<'_>; WIDTH], motion: Motion<Wide>, steps: u64) -> Motion<Wide> {
+    let mut motion = motion;
+    for _ in 0..steps {
+        motion = ball.step(motion, rare);
+    }
+    motion
+}
+
+impl<'a> Placed<'a> {
     /// The ball of a contact, if that is one, on a plane of the ground.
     fn of(network: &'a Network, rigid: &'a Rigid) -> Option<Self> {
         let RigidKind::Contact {
@@ -126,88 +319,50 @@ impl<'a> Ball<'a> {
         let inverse_mass = placed.body.inverse_mass();
         let normal = Frame::ground().rotation * normal;
         let (first, second) = tangents(&normal, false);
-        Some(Ball {
-            placed,
+        Some(Placed {
             rigid,
-            step: network.step,
-            gravity: network.world_gravity,
-            acceleration: force * inverse_mass,
-            normal,
-            contact: RoundContact::new(
-                [normal, first, second],
-                geometry.radius,
-                network.step,
-                inverse_mass,
-                1.0 / inertia,
-            ),
-            offset,
-            radius: geometry.radius,
-            friction: friction.unwrap_or([0.0; 2]),
+            q: placed.q,
+            v: placed.v,
+            gravity: network.world_gravity.norm(),
+            ball: Ball {
+                step: network.step,
+                acceleration: (force * inverse_mass).into(),
+                contact: RoundContact::new(
+                    [normal, first, second].map(Into::into),
+                    geometry.radius,
+                    network.step,
+                    inverse_mass,
+                    1.0 / inertia,
+                ),
+                offset,
+                radius: geometry.radius,
+                friction: friction.unwrap_or([0.0; 2]),
+                restitution: rigid.restitution,
+            },
         })
     }
 
-    /// One step.
-    #[inline(always)]
-    fn step(&self, before: Motion) -> Motion {
-        let step = self.step;
-        let mut after = before;
-        after.velocity += step * self.acceleration;
-        // No torque; the sum turns −0 into 0 as the general one does.
-        after.spin += Vector3::zeros();
-        (after.stuck, after.normal) = (false, 0.0);
-
-        let gap = self.normal.dot(&before.position) - self.offset - self.radius;
-        if gap <= 1e-9 || self.reaches(before, after, gap) {
-            let target = if gap == 0.0 && self.rigid.restitution == 0.0 {
-                0.0
-            } else {
-                self.target(before, gap)
-            };
-            let (free, touch) = self.contact.touch(
-                &after.velocity,
-                &after.spin,
-                [0.0; 3],
-                target,
-                self.friction,
-                before.stuck,
-            );
-            let (change, turn) = self.contact.changes(&free, &touch);
-            after.velocity += change;
-            after.spin += turn;
-            (after.stuck, after.normal) = (touch.stuck, touch.normal);
+    /// Its motion in a state.
+    fn read(&self, state: &[f64]) -> Motion<f64> {
+        let (q, v) = (self.q, self.v);
+        Motion {
+            position: std::array::from_fn(|i| state[q + i]),
+            rotation: std::array::from_fn(|i| state[q + 3 + i]),
+            velocity: std::array::from_fn(|i| state[v + i]),
+            spin: std::array::from_fn(|i| state[v + 3 + i]),
+            stuck: state[self.rigid.state] != 0.0,
+            normal: 0.0,
         }
-        after.position += step * after.velocity;
-        after.rotation = advance_rotation(before.rotation, &after.spin, step);
-        after
     }
 
-    /// The touching point, and how fast it comes nearer.
-    fn approach(&self, before: Motion) -> (Vector3<f64>, f64) {
-        let point = before.position - self.radius * self.normal;
-        let velocity = before.velocity + before.spin.cross(&(point - before.position));
-        (point, self.normal.dot(&velocity))
-    }
-
-    /// Smallest admissible normal velocity. By value, as below: a motion whose address is taken does not stay in registers.
-    #[cold]
-    #[inline(never)]
-    fn target(&self, before: Motion, gap: f64) -> f64 {
-        let (point, approach) = self.approach(before);
-        let size = point.norm() + before.position.norm();
-        self.rigid.target(gap, size, approach, self.step)
-    }
-
-    /// Whether a ball off the plane may touch it within the step (as `Rigid::candidates` decides).
-    #[cold]
-    #[inline(never)]
-    fn reaches(&self, before: Motion, after: Motion, gap: f64) -> bool {
-        let (point, approach) = self.approach(before);
-        let turn = (point - before.position).cross(&self.normal);
-        let free: f64 = (0..3)
-            .map(|i| self.normal[i] * after.velocity[i] + turn[i] * after.spin[i])
-            .sum();
-        let speed = before.velocity.norm() + self.gravity.norm() * self.step;
-        let reach = (before.position - point).norm() * before.spin.norm();
-        gap <= 4.0 * self.step * (speed + reach + approach.abs() + free.abs()) + 1e-9
+    /// Its motion at the end of some steps.
+    fn write(&self, motion: Motion<f64>, scratch: &mut Scratch) {
+        let (q, v, after) = (self.q, self.v, &mut scratch.sum);
+        after[q..q + 3].copy_from_slice(&motion.position);
+        after[q + 3..q + 7].copy_from_slice(&motion.rotation);
+        after[v..v + 3].copy_from_slice(&motion.velocity);
+        after[v + 3..v + 6].copy_from_slice(&motion.spin);
+        after[self.rigid.state] = f64::from(u8::from(motion.stuck));
+        scratch.compression[self.rigid.element] = motion.normal;
     }
 }

@@ -2,7 +2,7 @@
 //! does exactly what its network would do alone, bit for bit (tested).
 
 use super::runge_kutta::{EULER, RK4};
-use super::{Method, abreast, fused, lone};
+use super::{Method, abreast, balls, fused, lone};
 use crate::network::{Network, NetworkState, Scratch};
 
 /// Most networks that are moved together: packs enough that none waits for its own sums.
@@ -23,7 +23,7 @@ pub(crate) fn takes(method: Method, network: &Network) -> bool {
 /// Whether the network is one of the smallest, for which there is a shorter way.
 fn stays_in_registers(method: Method, network: &Network) -> bool {
     match method {
-        Method::ImplicitEuler => lone::Lone::of(network).is_some(),
+        Method::ImplicitEuler => lone::Lone::of(network).is_some() || balls::are_all(network),
         Method::Euler | Method::Rk4 => fused::lanes::takes(network),
         _ => false,
     }
@@ -37,6 +37,7 @@ pub(crate) fn run(method: Method, lanes: &mut [Lane<'_>], steps: u64) {
         .is_some_and(|lane| stays_in_registers(method, lane.network));
     match (small, method) {
         (false, _) => abreast::run_lanes(method, lanes, steps),
+        (_, Method::ImplicitEuler) if balls::are_all(lanes[0].network) => balls::run_lanes(lanes, steps),
         (_, Method::ImplicitEuler) => lone::run_lanes(lanes, steps),
         (_, Method::Euler) => fused::lanes::run_lanes(&EULER, lanes, steps),
         (_, Method::Rk4) => fused::lanes::run_lanes(&RK4, lanes, steps),
@@ -116,6 +117,24 @@ mod tests {
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_string()).collect();
         let scenario = Scenario::parse(&text, "train.toml", &sets).unwrap_or_else(|error| panic!("{error}"));
         Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    #[test]
+    fn balls_go_in_lanes() {
+        let sets = [
+            "elements.floor.friction.mu=0.1",
+            "elements.floor.friction.mu=0.2",
+            "bodies.ball.mass=2",
+        ];
+        let mut all = sets.map(|set| simulation("w3", &[set]));
+        assert!(all[0].goes_in_lanes());
+        Simulation::advance_together(&mut all.iter_mut().collect::<Vec<_>>(), 9000);
+        for (set, together) in sets.iter().zip(&all) {
+            assert_eq!(together.steps_done(), 9000);
+            let mut alone = simulation("w3", &[set]);
+            alone.advance(9000).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(alone.state().values, together.state().values, "{set}");
+        }
     }
 
     #[test]

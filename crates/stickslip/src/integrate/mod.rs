@@ -12,7 +12,6 @@ pub mod newmark;
 pub mod runge_kutta;
 mod stiff;
 
-use crate::network::few::SMALL;
 use crate::network::{Network, NetworkState, Scratch};
 
 /// A method of integration.
@@ -192,22 +191,26 @@ pub struct Work {
 
 /// Does something with each of `n` numbers. In the buffers of a small network they are done one by one: they were
 /// written one by one just before, and reading two at once would have to wait until both have reached the memory.
-#[inline(always)]
-pub(crate) fn each(n: usize, room: usize, mut act: impl FnMut(usize)) {
-    if room == SMALL {
-        for i in 0..n {
-            // The compiler does not join turns of a loop that may end early.
-            if i == SMALL {
-                break;
+///
+/// A macro: a closure would not always be inlined, and a call would leave code that is compiled for wide vectors.
+macro_rules! each {
+    ($n:expr, $room:expr, |$i:ident| $act:expr) => {
+        if $room == $crate::network::few::SMALL {
+            for $i in 0..$n {
+                // The compiler does not join turns of a loop that may end early.
+                if $i == $crate::network::few::SMALL {
+                    break;
+                }
+                $act;
             }
-            act(i);
+        } else {
+            for $i in 0..$n {
+                $act;
+            }
         }
-    } else {
-        for i in 0..n {
-            act(i);
-        }
-    }
+    };
 }
+pub(crate) use each;
 
 /// Refuses numbers that are not finite. `check` is the sum of x·0 over all of `values`: 0 for every finite x and NaN
 /// otherwise, so that one comparison takes the place of one for each number.

@@ -138,7 +138,7 @@ impl<const OBSERVE: bool, G: Groups> Single<'_, '_, OBSERVE, G> {
             let buffers = (&mut x[..], &mut trial[..], &mut sum[..]);
             let check = step(tableau, self, n, network.step, *done, buffers);
             finite(check, &trial[..n])?;
-            each(n, x.len(), |i| x[i] = trial[i]);
+            each!(n, x.len(), |i| x[i] = trial[i]);
             *done += 1;
             network.signals.sample(2 * *done, self.room.signals);
             network.place_drives(x, self.room.signals, 2 * *done);
@@ -167,7 +167,7 @@ pub(super) fn step<R: Real, const S: usize>(
             let h = R::lit(step * 0.5 * tableau.nodes[r] as f64);
             let weight = R::lit(tableau.weights[r - 1]);
             let rate = system.rate();
-            each(n, x.len(), |i| {
+            each!(n, x.len(), |i| {
                 trial[i] = x[i] + h * rate[i];
                 sum[i] += weight * rate[i];
             });
@@ -179,7 +179,7 @@ pub(super) fn step<R: Real, const S: usize>(
     let (weight, step) = (R::lit(tableau.weights[S - 1]), R::lit(step));
     let mut check = R::zero();
     let rate = system.rate();
-    each(n, x.len(), |i| {
+    each!(n, x.len(), |i| {
         trial[i] = x[i] + step * (sum[i] + weight * rate[i]);
         check += trial[i] * R::zero();
     });

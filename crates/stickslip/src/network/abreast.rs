@@ -3,6 +3,7 @@
 //! The kernels are those of a single network, written over `Real`; a kind of element says in `abreast` whether it goes in
 //! lanes. Every lane goes through the operations of its own network in the same order.
 
+use super::ball::RoundContact;
 use super::port::Pair;
 use super::stage::Coordinates;
 use super::{AppliedForce, Drive, Layout, Network};
@@ -92,6 +93,21 @@ impl Pair {
             ratio: [ratio(0), ratio(1)],
             inverse_ratio: [inverse(0), inverse(1)],
         })
+    }
+}
+
+impl RoundContact<Wide> {
+    /// Contacts side by side.
+    pub(crate) fn abreast(each: &[&RoundContact; WIDTH]) -> Self {
+        let triple = |get: &dyn Fn(&RoundContact) -> [f64; 3]| std::array::from_fn(|k| side(each, |own| get(own)[k]));
+        let pair = |get: &dyn Fn(&RoundContact) -> [f64; 2]| std::array::from_fn(|k| side(each, |own| get(own)[k]));
+        RoundContact {
+            directions: std::array::from_fn(|i| triple(&|own| own.directions[i])),
+            arm: triple(&|own| own.arm),
+            turns: std::array::from_fn(|i| triple(&|own| own.turns[i])),
+            mobility: pair(&|own| own.mobility),
+            compliance: pair(&|own| own.compliance),
+        }
     }
 }
 

@@ -7,6 +7,8 @@ use super::rigid::RigidKind;
 use super::{Network, Scratch};
 use nalgebra::Vector3;
 use stickslip_core::contact::rigid::{Touch, resolve};
+use stickslip_core::scalar::vector::{add, cross, dot, scale, vector};
+use stickslip_core::scalar::{Mask, Real};
 
 impl Network {
     /// The rigid contact of an island that is nothing but a ball, or a point, on the ground or on a driven surface.
@@ -34,32 +36,28 @@ impl Network {
 }
 
 /// A ball (or a point, whose radius and inverse inertia are 0) that touches a surface.
-pub(crate) struct RoundContact {
+#[derive(Clone, Copy)]
+pub(crate) struct RoundContact<R = f64> {
     /// Normal of the surface and two tangents.
-    directions: [Vector3<f64>; 3],
+    pub(crate) directions: [[R; 3]; 3],
     /// From the centre to the touching point.
-    arm: Vector3<f64>,
+    pub(super) arm: [R; 3],
     /// arm × direction: what the spin adds to the velocity along each direction.
-    turns: [Vector3<f64>; 3],
+    pub(super) turns: [[R; 3]; 3],
     /// Change of velocity and of spin by a unit of force and of torque.
-    mobility: [f64; 2],
+    pub(super) mobility: [R; 2],
     /// Change of the normal and of the tangential velocity by a unit of force.
-    compliance: [f64; 2],
+    pub(super) compliance: [R; 2],
 }
 
-impl RoundContact {
-    #[inline]
-    pub(crate) fn new(
-        directions: [Vector3<f64>; 3],
-        radius: f64,
-        step: f64,
-        inverse_mass: f64,
-        inverse_inertia: f64,
-    ) -> Self {
-        let arm = -radius * directions[0];
+impl<R: Real> RoundContact<R> {
+    #[inline(always)]
+    pub(crate) fn new(directions: [[R; 3]; 3], radius: R, step: R, inverse_mass: R, inverse_inertia: R) -> Self {
+        let arm = scale(directions[0], -radius);
+        let [normal, first, second] = directions;
         RoundContact {
             arm,
-            turns: directions.map(|direction| arm.cross(&direction)),
+            turns: [cross(arm, normal), cross(arm, first), cross(arm, second)],
             directions,
             mobility: [step * inverse_mass, step * inverse_inertia],
             compliance: [
@@ -74,32 +72,36 @@ impl RoundContact {
     #[inline(always)]
     pub(crate) fn touch(
         &self,
-        velocity: &Vector3<f64>,
-        spin: &Vector3<f64>,
-        surface: [f64; 3],
-        target: f64,
-        [mu_static, mu_kinetic]: [f64; 2],
-        was_stuck: bool,
-    ) -> ([f64; 3], Touch<f64>) {
-        let along = |k: usize| self.directions[k].dot(velocity) + self.turns[k].dot(spin) - surface[k];
-        let free = [along(0), along(1), along(2)];
+        velocity: [R; 3],
+        spin: [R; 3],
+        surface: [R; 3],
+        target: R,
+        [mu_static, mu_kinetic]: [R; 2],
+        was_stuck: R::Mask,
+    ) -> ([R; 3], Touch<R>) {
+        let free = vector(|k| dot(self.directions[k], velocity) + dot(self.turns[k], spin) - surface[k]);
         let [normal, tangential] = self.compliance;
-        let solve = |mu: f64| resolve(free[0], [free[1], free[2]], target, normal, tangential, mu);
+        let solve = |mu: R| resolve(free[0], [free[1], free[2]], target, normal, tangential, mu);
         // A contact that stuck has its static coefficient until it breaks away.
-        let mut touch = solve(if was_stuck { mu_static } else { mu_kinetic });
-        if was_stuck && !touch.stuck && mu_static != mu_kinetic {
-            touch = solve(mu_kinetic);
+        let mut touch = solve(R::select(was_stuck, mu_static, mu_kinetic));
+        let breaks = was_stuck & !touch.stuck & !mu_static.same(mu_kinetic);
+        if breaks.any() {
+            touch = Touch::select(breaks, &solve(mu_kinetic), &touch);
         }
         (free, touch)
     }
 
     /// What the contact changes of velocity and spin. The normal velocity is assigned, not computed.
     #[inline(always)]
-    pub(crate) fn changes(&self, free: &[f64; 3], touch: &Touch<f64>) -> (Vector3<f64>, Vector3<f64>) {
-        let rubbing = self.directions[1] * touch.friction[0] + self.directions[2] * touch.friction[1];
+    pub(crate) fn changes(&self, free: &[R; 3], touch: &Touch<R>) -> ([R; 3], [R; 3]) {
+        let [normal, first, second] = self.directions;
+        let rubbing = add(scale(first, touch.friction[0]), scale(second, touch.friction[1]));
         (
-            (touch.normal_velocity - free[0]) * self.directions[0] + self.mobility[0] * rubbing,
-            self.mobility[1] * self.arm.cross(&rubbing),
+            add(
+                scale(normal, touch.normal_velocity - free[0]),
+                scale(rubbing, self.mobility[0]),
+            ),
+            scale(cross(self.arm, rubbing), self.mobility[1]),
         )
     }
 }
@@ -158,13 +160,17 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         _ => return,
     };
     let (point, directions) = candidate.place();
-    let ball = RoundContact::new(directions, geometry.radius, step, inverse_mass, inverse_inertia);
-    let mut motion = [Vector3::zeros(); 2];
-    for i in 0..axes {
-        motion[0][i] = after[v + i];
-    }
+    let ball = RoundContact::new(
+        directions.map(Into::into),
+        geometry.radius,
+        step,
+        inverse_mass,
+        inverse_inertia,
+    );
+    let mut motion = [[0.0; 3]; 2];
+    motion[0][..axes].copy_from_slice(&after[v..v + axes]);
     if inverse_inertia > 0.0 {
-        motion[1] = Vector3::new(after[v + 3], after[v + 4], after[v + 5]);
+        motion[1].copy_from_slice(&after[v + 3..v + 6]);
     }
     let surface = directions.map(|direction| {
         geometry
@@ -172,7 +178,7 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
             .speed(network, after, frames, linkages, &point, &direction, &mut [])
     });
     let (target, mu, was_stuck) = candidate.law();
-    let (free, touch) = ball.touch(&motion[0], &motion[1], surface, target, mu, was_stuck);
+    let (free, touch) = ball.touch(motion[0], motion[1], surface, target, mu, was_stuck);
     let (mut change, turn) = ball.changes(&free, &touch);
     if inverse_inertia > 0.0 {
         for i in 0..3 {
@@ -180,8 +186,8 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         }
     } else {
         // The tangential velocity of a point is assigned, not computed.
-        change = (touch.normal_velocity - free[0]) * directions[0];
-        change += (touch.slip[0] - free[1]) * directions[1] + (touch.slip[1] - free[2]) * directions[2];
+        let along = (touch.slip[0] - free[1]) * directions[1] + (touch.slip[1] - free[2]) * directions[2];
+        change = ((touch.normal_velocity - free[0]) * directions[0] + along).into();
     }
     if inverse_inertia == 0.0 && touch.stuck && target == 0.0 {
         // A point that sticks moves with the surface, exactly.

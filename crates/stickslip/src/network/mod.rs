@@ -218,6 +218,30 @@ pub struct Scratch {
 }
 
 impl Scratch {
+    /// Makes the room of one network that of another, as if it were new; false if it does not fit.
+    pub(crate) fn renew(&mut self, before: &Network, now: &Network) -> bool {
+        // Only masses and drivers whose steps need nothing more keep everything in plain buffers.
+        let plain = |network: &Network| {
+            let layout = &network.layout;
+            layout.positions == layout.masses + layout.drivers
+                && network.islands.is_empty()
+                && network.control.is_none()
+                && network.newmark.is_none()
+        };
+        let same = before.layout == now.layout && before.element_count == now.element_count;
+        if !(same && plain(before) && plain(now)) {
+            return false;
+        }
+        self.trial.copy_from_slice(&now.initial);
+        for buffer in [&mut self.rate, &mut self.sum, &mut self.load, &mut self.compression] {
+            buffer.fill(0.0);
+        }
+        self.seen.fill(Observation::default());
+        self.signals = now.signals.values();
+        self.motor_power = 0.0;
+        true
+    }
+
     /// The buffers of a stage, the buffer of sums, and the room to evaluate in.
     #[inline(always)]
     pub(crate) fn parts(&mut self) -> (&mut [f64], &mut [f64], stage::Room<'_>) {

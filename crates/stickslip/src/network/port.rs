@@ -7,6 +7,7 @@ use crate::body::frame::{FrameSlope, turn_by_component, unit};
 use crate::body::{Frame, LinkageScratch};
 use nalgebra::Vector3;
 use stickslip_core::scalar::Real;
+use stickslip_core::scalar::vector::vector;
 
 /// A coordinate, or the first of a run of them, in the flat state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +61,7 @@ impl<R: Real> Pair<R> {
     #[inline(always)]
     fn difference<const N: usize>(&self, state: &[R], first: usize, second: usize) -> [R; N] {
         let (first, second) = (&state[first..first + N], &state[second..second + N]);
-        std::array::from_fn(|i| self.ratio[0] * first[i] - self.ratio[1] * second[i])
+        vector(|i| self.ratio[0] * first[i] - self.ratio[1] * second[i])
     }
 
     /// Adds a force on the first coordinate and its reaction on the second.

@@ -169,11 +169,40 @@ impl TimeGrid {
 
 /// (digits, exponent) of the shortest decimal that reads as `value` > 0: at most 17 digits.
 fn shortest_decimal(value: f64) -> (u64, i32) {
-    let text = format!("{value:e}");
-    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
-    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
-    let exponent = exponent.parse().unwrap_or(0) - fraction.len() as i32;
-    (format!("{whole}{fraction}").parse().unwrap_or(0), exponent)
+    // On the stack: every run of a sweep does this.
+    let mut text = Decimal::default();
+    if write!(text, "{value:e}").is_err() {
+        return (0, 0);
+    }
+    let (mut digits, mut places, mut fraction) = (0, 0, false);
+    let mut rest = text.bytes[..text.length].iter();
+    for byte in rest.by_ref().take_while(|byte| **byte != b'e') {
+        match byte {
+            b'.' => fraction = true,
+            _ => {
+                digits = 10 * digits + u64::from(byte - b'0');
+                places += i32::from(fraction);
+            }
+        }
+    }
+    let exponent = std::str::from_utf8(rest.as_slice()).map_or(0, |text| text.parse().unwrap_or(0));
+    (digits, exponent - places)
+}
+
+/// A number in scientific notation: at most 17 digits, a point, `e` and an exponent.
+#[derive(Default)]
+struct Decimal {
+    bytes: [u8; 32],
+    length: usize,
+}
+
+impl Write for Decimal {
+    fn write_str(&mut self, text: &str) -> std::fmt::Result {
+        let room = self.bytes.get_mut(self.length..self.length + text.len());
+        room.ok_or(std::fmt::Error)?.copy_from_slice(text.as_bytes());
+        self.length += text.len();
+        Ok(())
+    }
 }
 
 /// The step as a fraction of two whole numbers that are exact in a double: 1/n if 1/step is a whole n to within rounding,

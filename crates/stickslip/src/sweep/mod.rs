@@ -55,7 +55,7 @@ use std::fmt;
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError, mpsc};
+use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 /// What is wrong with what was asked, and what to write instead.
@@ -256,6 +256,12 @@ impl Sweep {
         keys
     }
 
+    /// The numbers of a row by their keys.
+    fn numbers<'a>(&'a self, keys: &'a [Value]) -> impl Iterator<Item = (&'a str, f64)> {
+        let numbers = keys.iter().map(|value| value.number.unwrap_or(f64::NAN));
+        self.axes.iter().map(|axis| axis.key.as_str()).zip(numbers)
+    }
+
     /// What is set for a run: the keys, and for a map what follows from them.
     fn changes(&self, keys: &[Value]) -> Vec<(&str, String)> {
         let mut changes: Vec<(&str, String)> = (self.axes.iter().zip(keys))
@@ -282,6 +288,7 @@ impl Sweep {
             draft: self.draft.clone(),
             pattern: None,
             looked: false,
+            done: Vec::new(),
         }
     }
 
@@ -375,6 +382,9 @@ impl Sweep {
     }
 }
 
+/// The simulation of a row, or why there is none.
+type Prepared = Result<Box<Simulation>, String>;
+
 /// Does single runs of a sweep.
 pub struct Runner<'a> {
     sweep: &'a Sweep,
@@ -383,6 +393,8 @@ pub struct Runner<'a> {
     pattern: Option<Pattern>,
     /// Whether it is known if they do.
     looked: bool,
+    /// Simulations of the pattern that have been measured: the next rows take their room.
+    done: Vec<Box<Simulation>>,
 }
 
 struct Pattern {
@@ -400,7 +412,7 @@ impl Runner<'_> {
 
     /// The rows of a range, side by side as far as they can go together; `None` if they were stopped.
     fn run_batch(&mut self, numbers: Range<u64>, stop: Option<&AtomicBool>) -> Option<Vec<Row>> {
-        let mut runs: Vec<(Vec<Value>, Result<Simulation, String>)> = numbers
+        let mut runs: Vec<(Vec<Value>, Prepared)> = numbers
             .map(|number| {
                 let keys = self.sweep.keys(number);
                 let simulation = self.simulation(&keys);
@@ -438,20 +450,16 @@ impl Runner<'_> {
 
     /// The scenario of a row: that of another row with other numbers, where that comes to the same, or else read anew.
     fn scenario(&mut self, keys: &[Value]) -> Result<Scenario, ScenarioError> {
-        let axes = &self.sweep.axes;
-        let with_numbers = |mut scenario: Scenario| {
-            let numbers = keys.iter().map(|value| value.number.unwrap_or(f64::NAN));
-            let changes = axes.iter().map(|axis| axis.key.as_str()).zip(numbers);
-            scenario.put_numbers(changes).then_some(scenario)
-        };
+        let sweep = self.sweep;
+        let with_numbers = |mut scenario: Scenario| scenario.put_numbers(sweep.numbers(keys)).then_some(scenario);
         let pattern = self.pattern.as_ref();
         if let Some(scenario) = pattern.and_then(|pattern| with_numbers(pattern.scenario.clone())) {
             return Ok(scenario);
         }
-        let scenario = self.draft.vary(OPTION, &self.sweep.changes(keys))?;
+        let scenario = self.draft.vary(OPTION, &sweep.changes(keys))?;
         if !self.looked {
             self.looked = true;
-            let uniform = axes.iter().all(Axis::is_uniform);
+            let uniform = sweep.axes.iter().all(Axis::is_uniform);
             let scenario = uniform.then(|| with_numbers(scenario.clone())).flatten();
             self.pattern = scenario.map(|scenario| Pattern {
                 scenario,
@@ -461,23 +469,34 @@ impl Runner<'_> {
         Ok(scenario)
     }
 
-    fn simulation(&mut self, keys: &[Value]) -> Result<Simulation, String> {
-        let outcome = self.scenario(keys).and_then(Simulation::new);
-        outcome.map_err(|error| {
+    fn simulation(&mut self, keys: &[Value]) -> Prepared {
+        let outcome = match self.done.pop() {
+            Some(mut done) => match done.renew(self.sweep.numbers(keys)) {
+                Ok(true) => return Ok(done),
+                Ok(false) => self.scenario(keys).and_then(Simulation::new),
+                Err(error) => Err(error),
+            },
+            None => self.scenario(keys).and_then(Simulation::new),
+        };
+        outcome.map(Box::new).map_err(|error| {
             let first = error.diagnostics.into_iter().next();
             first.map_or_else(String::new, |diagnostic| diagnostic.message)
         })
     }
 
     /// The row of a run, which is finished from where it stands; `None` if it was stopped.
-    fn finish(
-        &mut self,
-        keys: Vec<Value>,
-        simulation: Result<Simulation, String>,
-        stop: Option<&AtomicBool>,
-    ) -> Option<Row> {
+    fn finish(&mut self, keys: Vec<Value>, simulation: Prepared, stop: Option<&AtomicBool>) -> Option<Row> {
         let outcome = match simulation {
-            Ok(simulation) => self.measure(simulation, stop)?,
+            Ok(mut simulation) => {
+                let outcome = self.measure(&mut simulation, stop)?;
+                // Variants of the pattern share its places in the text; what was read anew may differ in more than numbers.
+                let spans = |scenario: &Scenario| Arc::as_ptr(&scenario.spans);
+                let pattern = self.pattern.as_ref().map(|pattern| spans(&pattern.scenario));
+                if pattern == Some(spans(simulation.scenario())) {
+                    self.done.push(simulation);
+                }
+                outcome
+            }
             Err(reason) => Err(reason),
         };
         let (values, failure) = match outcome {
@@ -493,7 +512,7 @@ impl Runner<'_> {
     /// The measures of a run, or why it failed; `None` if it was stopped.
     fn measure(
         &mut self,
-        mut simulation: Simulation,
+        simulation: &mut Simulation,
         stop: Option<&AtomicBool>,
     ) -> Option<Result<Vec<serde_json::Value>, String>> {
         let measures = &self.sweep.measures;
@@ -503,12 +522,12 @@ impl Runner<'_> {
                 stop,
                 ..Options::default()
             };
-            let mut outcome = run(&mut simulation, None, options).ok()?;
+            let mut outcome = run(simulation, None, options).ok()?;
             if measures
                 .iter()
                 .any(|measure| measure.path.starts_with("stick_slip.linear"))
             {
-                outcome.report.examine_steady_sliding(&simulation);
+                outcome.report.examine_steady_sliding(simulation);
             }
             return match outcome.ended {
                 Ended::Complete => Some(Ok(measures.iter().map(|measure| measure.of(&outcome.report)).collect())),
@@ -536,10 +555,10 @@ impl Runner<'_> {
         let mut own = None;
         let columns = known
             .unwrap_or(&mut own)
-            .get_or_insert_with(|| Columns::new(&simulation));
+            .get_or_insert_with(|| Columns::new(simulation));
         let value = |name: &&str| {
             let column = columns.names().iter().position(|other| other == name)?;
-            Some(columns.value(&simulation, column).into())
+            Some(columns.value(simulation, column).into())
         };
         let values = wanted.iter().map(|name| value(name).unwrap_or(serde_json::Value::Null));
         Some(Ok(values.collect()))

@@ -78,8 +78,8 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
         );
         if let Some(exponent) = events.exponent {
             out += &format!(
-                "  N(>= M) falls as M^-{} over the {} events of the range chosen\n",
-                number(exponent),
+                "  N(>= M) goes as M^{} over the {} events of the range chosen\n",
+                number(-exponent),
                 events.fitted
             );
         }

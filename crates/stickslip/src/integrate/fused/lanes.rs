@@ -4,6 +4,7 @@ use super::{Dry, Given, Group, Law, Masses, Motion, Plan, Rub, Tie, Worn};
 use crate::integrate::lanes::{Lane, fence};
 use crate::integrate::runge_kutta::Tableau;
 use crate::network::Network;
+use crate::network::abreast::side;
 use multiversion::multiversion;
 use stickslip_core::friction::curve::{Curve, Stribeck};
 use stickslip_core::friction::lugre::Lugre;
@@ -14,11 +15,6 @@ use stickslip_core::scalar::Lanes;
 const WIDTH: usize = 4;
 
 type Wide = Lanes<WIDTH>;
-
-/// The same number of several things.
-fn side<T>(all: &[&T; WIDTH], get: impl Fn(&T) -> f64) -> Wide {
-    Lanes(std::array::from_fn(|i| get(all[i])))
-}
 
 /// A law that can be evaluated side by side with others of its form.
 pub(in crate::integrate::fused) trait Side: Group + Law<f64> {

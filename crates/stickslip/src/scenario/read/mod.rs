@@ -281,7 +281,7 @@ impl Reader {
         let stick_slip =
             (analysis.as_ref()).and_then(|section| self.stick_slip(section, &names, &elements, &simulation));
         let slip_events =
-            (analysis.as_ref()).and_then(|section| self.slip_events(section, chain.is_some(), &simulation));
+            (analysis.as_ref()).and_then(|section| self.slip_events(section, root.get("chain").is_some(), &simulation));
         let map = self.map(&root);
         if !self.diagnostics.is_empty() {
             // In the order of the file; the whole file first, `--set` last.
