@@ -218,7 +218,7 @@ fn press<R: Real>(
     let mut bristle_rate = [R::zero(); 3];
     let friction = with_law!(
         friction_law,
-        |law| with_curve!(dual curve, |c| law.respond(c, &slip, &bristle, tau, &mut bristle_rate)),
+        |law| law.respond(curve, &slip, &bristle, tau, &mut bristle_rate),
         [R::zero(); 3]
     );
     Pressed {

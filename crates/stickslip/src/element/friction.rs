@@ -31,21 +31,8 @@ pub enum SteadyCurve<R = f64> {
     Table(Vec<f64>, Vec<f64>),
 }
 
-/// Evaluates an expression with the concrete curve, chosen once outside the law's arithmetic. `dual` takes a curve of plain
-/// numbers for dual ones.
+/// Evaluates an expression with the concrete curve, chosen once outside the law's arithmetic.
 macro_rules! with_curve {
-    (dual $curve:expr, |$c:ident| $body:expr) => {
-        match $curve {
-            SteadyCurve::Stribeck(curve) => {
-                let $c = &curve.lift();
-                $body
-            }
-            SteadyCurve::Table(speed, force) => {
-                let $c = &Table::trusted(speed, force);
-                $body
-            }
-        }
-    };
     ($curve:expr, |$c:ident| $body:expr) => {
         match $curve {
             SteadyCurve::Stribeck(curve) => {
@@ -60,6 +47,44 @@ macro_rules! with_curve {
     };
 }
 pub(crate) use with_curve;
+
+/// A curve of plain numbers, asked by any kind of number: the choice is made anew in every call, so that a law needs to be built
+/// only once for all curves. Where steps are counted in nanoseconds [`with_curve`] makes it once.
+impl<R: Real> Curve<R> for SteadyCurve {
+    #[inline]
+    fn dry(&self, speed: R, load: R) -> R {
+        match self {
+            SteadyCurve::Stribeck(curve) => curve.lift().dry(speed, load),
+            SteadyCurve::Table(speeds, force) => Table::trusted(speeds, force).dry(speed, load),
+        }
+    }
+
+    #[inline]
+    fn slope(&self, speed: R, load: R) -> R {
+        match self {
+            SteadyCurve::Stribeck(curve) => curve.lift().slope(speed, load),
+            SteadyCurve::Table(speeds, force) => Table::trusted(speeds, force).slope(speed, load),
+        }
+    }
+
+    #[inline]
+    fn viscous(&self) -> R {
+        with_curve!(self, |c| R::lit(c.viscous()))
+    }
+
+    #[inline]
+    fn holding(&self, load: R) -> R {
+        with_curve!(self, |c| R::lit(c.holding(1.0)) * load)
+    }
+
+    fn constant(&self) -> bool {
+        with_curve!(self, |c| Curve::<f64>::constant(c))
+    }
+
+    fn steepest_fall(&self) -> f64 {
+        with_curve!(self, |c| Curve::<f64>::steepest_fall(c))
+    }
+}
 
 /// One friction between coordinates.
 #[derive(Clone, Debug)]
@@ -339,14 +364,14 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
             for (i, dual) in state[..count].iter_mut().enumerate() {
                 *dual = vary(by == Some(i / N), tangent.state[friction.state + i], i % N);
             }
-            let force = with_curve!(dual & friction.curve, |c| law.respond_to_changing_load(
-                c,
+            let force = law.respond_to_changing_load(
+                &friction.curve,
                 &slip,
                 load_rate,
                 &state[..count],
                 Dual::lit(0.0),
-                &mut rate[..count]
-            ));
+                &mut rate[..count],
+            );
             for j in 0..N {
                 let column = by.map(|k| friction.state + k * N + j);
                 for (i, force) in force.iter().enumerate() {
@@ -390,8 +415,7 @@ impl<L: Lift> Friction<L> {
         let (law, step) = (lifted::<L, N>(&self.law), Dual::lit(step));
         let respond = |state: &[Dual<f64, N>], rate: &mut [Dual<f64, N>]| {
             let (load_rate, at_once) = (Dual::lit(load_rate), Dual::lit(0.0));
-            with_curve!(dual & self.curve, |c| law
-                .respond_to_changing_load(c, &slip, load_rate, state, at_once, rate))
+            law.respond_to_changing_load(&self.curve, &slip, load_rate, state, at_once, rate)
         };
         respond(&state[..count], &mut rate[..count]);
         for (state, rate) in state.iter_mut().zip(&rate) {
@@ -496,8 +520,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
                 let count = before.len();
                 let (law, load_rate) = (lifted::<L, N>(&friction.law), Dual::lit(load_rate));
                 let (state, next, step) = (&state[..count], &mut next[..count], Dual::lit(span.step));
-                with_curve!(dual & friction.curve, |c| law
-                    .advance_to(c, &slip, end, load_rate, state, step, next))
+                law.advance_to(&friction.curve, &slip, end, load_rate, state, step, next)
             };
             for (i, force) in force.iter().enumerate() {
                 for j in 0..N {
@@ -898,13 +921,13 @@ impl<L: Lift, const N: usize> Bristles<L, N> {
             *dual = Dual::lit(value);
         }
         let law = lifted::<L, N>(&friction.law);
-        with_curve!(dual & friction.curve, |c| law.advance(
-            c,
+        law.advance(
+            &friction.curve,
             &slip,
             &state[..count],
             Dual::lit(view.step),
-            &mut next[..count]
-        ))
+            &mut next[..count],
+        )
     }
 
     /// Advances the states with the final velocity and notes the outcome.
