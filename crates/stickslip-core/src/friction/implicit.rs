@@ -110,22 +110,27 @@ fn compose<R: Real, const N: usize>(
     sliding: Sliding<R>,
     stuck: R::Mask,
 ) -> Resolved<R, N> {
-    let mut force = along(v_bar, -sliding.force);
-    let mut velocity = along(v_bar, sliding.speed);
+    let friction = along(v_bar, -sliding.force);
+    let slip = along(v_bar, sliding.speed);
     // 0 without a limit, and between two bodies whose motion is prescribed (W = 0): they stick only if they do not move,
     // and then nothing says which force below the limit acts.
     let held = R::zero().lt(compliance) & R::zero().lt(limit);
     let safe = R::select(held, compliance, R::one());
-    // Loops, not closures: those are not always inlined, and a call would leave code that is compiled for wide vectors.
-    for i in 0..N {
-        let mut hold = R::select(held, -v_bar[i] / safe, R::zero());
-        if N == 1 {
-            hold = sat(limit, hold);
-        }
-        force[i] = R::select(stuck, hold, force[i]);
-        velocity[i] = R::select(stuck, R::zero(), velocity[i]);
+    if N == 1 {
+        // Written out: a closure is not always inlined, and a call would leave code that is compiled for wide vectors.
+        let hold = sat(limit, R::select(held, -v_bar[0] / safe, R::zero()));
+        return Resolved {
+            force: [R::select(stuck, hold, friction[0]); N],
+            velocity: [R::select(stuck, R::zero(), slip[0]); N],
+            stuck,
+        };
     }
-    Resolved { force, velocity, stuck }
+    let hold = |v: R| R::select(held, -v / safe, R::zero());
+    Resolved {
+        force: core::array::from_fn(|i| R::select(stuck, hold(v_bar[i]), friction[i])),
+        velocity: slip.map(|v| R::select(stuck, R::zero(), v)),
+        stuck,
+    }
 }
 
 /// Rounds of Newton's method before the bracket is only halved.

@@ -19,7 +19,7 @@ pub mod quinn;
 pub mod subloading;
 
 use crate::scalar::Real;
-use crate::scalar::vector::{Range, scale, vector};
+use crate::scalar::vector::{Range, vector};
 use curve::Curve;
 
 /// The relative motion a friction law sees.
@@ -133,14 +133,13 @@ pub fn vector_state<R: Real, const N: usize>(state: &[R], index: usize) -> [R; N
 
 /// The direction of `x` times `length`; 0 where a vector `x` is 0. On one axis the magnitude is exact.
 #[inline(always)]
-fn along<R: Real, const N: usize>(mut x: [R; N], length: R) -> [R; N] {
+fn along<R: Real, const N: usize>(x: [R; N], length: R) -> [R; N] {
     if N == 1 {
-        x[0] = length * R::one().copysign(x[0]);
-        return x;
+        return [length * R::one().copysign(x[0]); N];
     }
     // As in gsat: a vector of any size neither overflows the quotient nor loses it.
     let range = Range::of(x);
     let norm = range.norm(x);
     let factor = length / R::select(R::zero().lt(norm), norm, R::one());
-    scale(scale(x, range.to), factor)
+    x.map(|x| x * range.to * factor)
 }

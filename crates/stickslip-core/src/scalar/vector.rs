@@ -17,9 +17,10 @@ pub fn vector<R: Real, const N: usize>(mut component: impl FnMut(usize) -> R) ->
 #[inline(always)]
 pub fn dot<R: Real, const N: usize>(a: [R; N], b: [R; N]) -> R {
     let mut sum = R::zero();
-    for (index, (a, b)) in a.into_iter().zip(b).enumerate() {
+    // By reference: an array that is given away to be walked through goes through memory.
+    for (index, (a, b)) in a.iter().zip(&b).enumerate() {
         // The compiler may not drop an addition to 0, so the first product starts the sum.
-        sum = if index == 0 { a * b } else { sum + a * b };
+        sum = if index == 0 { *a * *b } else { sum + *a * *b };
     }
     sum
 }
@@ -46,8 +47,8 @@ pub fn scale<R: Real, const N: usize>(mut a: [R; N], factor: R) -> [R; N] {
 /// Sum.
 #[inline(always)]
 pub fn add<R: Real, const N: usize>(mut a: [R; N], b: [R; N]) -> [R; N] {
-    for (a, b) in a.iter_mut().zip(b) {
-        *a += b;
+    for (a, b) in a.iter_mut().zip(&b) {
+        *a += *b;
     }
     a
 }
@@ -55,8 +56,8 @@ pub fn add<R: Real, const N: usize>(mut a: [R; N], b: [R; N]) -> [R; N] {
 /// Difference.
 #[inline(always)]
 pub fn sub<R: Real, const N: usize>(mut a: [R; N], b: [R; N]) -> [R; N] {
-    for (a, b) in a.iter_mut().zip(b) {
-        *a -= b;
+    for (a, b) in a.iter_mut().zip(&b) {
+        *a -= *b;
     }
     a
 }

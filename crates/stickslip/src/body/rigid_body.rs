@@ -7,8 +7,8 @@
 use core::fmt;
 
 use nalgebra::{Matrix3, Vector3};
-use stickslip_core::scalar::Real;
 use stickslip_core::scalar::vector::{dot, scale};
+use stickslip_core::scalar::{Mask, Real};
 
 use super::Frame;
 use super::frame::{inertia_range, rotation_matrix, vector};
@@ -232,22 +232,25 @@ pub fn normalise(q: [f64; 4]) -> [f64; 4] {
 /// a root nor a division: below h = 1/4 the series are exact to rounding.
 #[inline(always)]
 pub fn advance_rotation(q: [f64; 4], w: &Vector3<f64>, step: f64) -> [f64; 4] {
-    let (turned, small) = small_turn(q, (*w).into(), step);
-    if small { turned } else { any_turn(q, *w, step) }
+    small_turn(q, (*w).into(), step, || any_turn(q, *w, step))
 }
 
-/// The quaternion after a turn below h = 1/4 that begins and ends with nearly unit length, and whether it was one.
+/// The quaternion after a turn below h = 1/4 that ends with nearly unit length; `otherwise` after any other.
 #[inline(always)]
-pub(crate) fn small_turn<R: Real>(q: [R; 4], w: [R; 3], step: f64) -> ([R; 4], R::Mask) {
+pub(crate) fn small_turn<R: Real>(q: [R; 4], w: [R; 3], step: f64, otherwise: impl Fn() -> [R; 4]) -> [R; 4] {
     let half = R::lit(0.5 * step);
     let s = half * half * dot(w, w);
+    if !s.lt(R::lit(0.0625)).all() {
+        return otherwise();
+    }
     let [x, y, z] = scale(w, half * sinc_series(s));
     let turned = product([cosine_series(s), x, y, z], q);
     let square = dot(turned, turned);
     // 1/√(1 + d) = 1 − d/2 + 3d²/8: the last term is below rounding here.
-    let small = s.lt(R::lit(0.0625)) & (square - R::one()).abs().lt(R::lit(1e-8));
-    let factor = R::lit(1.5) - R::lit(0.5) * square;
-    (scale(turned, factor), small)
+    if !(square - R::one()).abs().lt(R::lit(1e-8)).all() {
+        return otherwise();
+    }
+    scale(turned, R::lit(1.5) - R::lit(0.5) * square)
 }
 
 #[cold]

@@ -55,12 +55,13 @@ struct Motion<R: Real> {
     normal: R,
 }
 
-/// What is rarely asked for.
+/// What is rarely asked for. Arguments are put together for the call: a motion whose address is taken does not stay in registers.
 trait Rare<R: Real> {
-    /// Whether balls touch within the step, and their smallest admissible normal velocity.
-    fn touching(&self, before: Motion<R>, after: Motion<R>, gap: R) -> (R::Mask, R);
+    /// Whether balls touch within the step, and their smallest admissible normal velocity, from position, velocity and spin at
+    /// its start, velocity and spin at its end without contact, and the gap.
+    fn touching(&self, before: [[R; 3]; 3], free: [[R; 3]; 2], gap: R) -> (R::Mask, R);
     /// A rotation after any turn.
-    fn turn(&self, rotation: [R; 4], spin: [R; 3], step: f64) -> [R; 4];
+    fn turn(&self, motion: ([R; 4], [R; 3]), step: f64) -> [R; 4];
 }
 
 impl<R: Real> Ball<R> {
@@ -77,7 +78,8 @@ impl<R: Real> Ball<R> {
         let (touching, target) = if rests.all() {
             (rests, R::zero())
         } else {
-            rare.touching(before, after, gap)
+            let motion = [before.position, before.velocity, before.spin];
+            rare.touching(motion, [after.velocity, after.spin], gap)
         };
         after.normal = R::zero();
         after.stuck = touching;
@@ -93,31 +95,24 @@ impl<R: Real> Ball<R> {
             after.normal = R::select(touching, touch.normal, R::zero());
         }
         after.position = add(before.position, scale(after.velocity, step));
-        let (rotation, small) = small_turn(before.rotation, after.spin, self.step);
-        after.rotation = if small.all() {
-            rotation
-        } else {
-            rare.turn(before.rotation, after.spin, self.step)
-        };
+        let (rotation, spin) = (before.rotation, after.spin);
+        after.rotation = small_turn(rotation, spin, self.step, || rare.turn((rotation, spin), self.step));
         after
     }
 }
 
 impl Rare<f64> for Placed<'_> {
-    /// By value: a motion whose address is taken does not stay in registers.
     #[cold]
     #[inline(never)]
-    fn touching(&self, before: Motion<f64>, after: Motion<f64>, gap: f64) -> (bool, f64) {
+    fn touching(&self, before: [[f64; 3]; 3], free: [[f64; 3]; 2], gap: f64) -> (bool, f64) {
         let (step, normal) = (self.ball.step, Vector3::from(self.ball.contact.directions[0]));
-        let [position, velocity, spin] = [before.position, before.velocity, before.spin].map(Vector3::from);
+        let [position, velocity, spin] = before.map(Vector3::from);
         let point = position - self.ball.radius * normal;
         let approach = normal.dot(&(velocity + spin.cross(&(point - position))));
         // As `Rigid::candidates` decides.
         let reaches = || {
             let turn = (point - position).cross(&normal);
-            let free: f64 = (0..3)
-                .map(|i| normal[i] * after.velocity[i] + turn[i] * after.spin[i])
-                .sum();
+            let free: f64 = (0..3).map(|i| normal[i] * free[0][i] + turn[i] * free[1][i]).sum();
             let speed = velocity.norm() + self.gravity * step;
             let reach = (position - point).norm() * spin.norm();
             gap <= 4.0 * step * (speed + reach + approach.abs() + free.abs()) + 1e-9
@@ -132,23 +127,25 @@ impl Rare<f64> for Placed<'_> {
 
     #[cold]
     #[inline(never)]
-    fn turn(&self, rotation: [f64; 4], spin: [f64; 3], step: f64) -> [f64; 4] {
+    fn turn(&self, (rotation, spin): ([f64; 4], [f64; 3]), step: f64) -> [f64; 4] {
         advance_rotation(rotation, &Vector3::from(spin), step)
     }
 }
 
 impl Rare<Wide> for [Placed<'_>; WIDTH] {
     #[inline(never)]
-    fn touching(&self, before: Motion<Wide>, after: Motion<Wide>, gap: Wide) -> (LaneMask<WIDTH>, Wide) {
-        let each: [(bool, f64); WIDTH] =
-            std::array::from_fn(|i| self[i].touching(before.lane(i), after.lane(i), gap.0[i]));
+    fn touching(&self, before: [[Wide; 3]; 3], free: [[Wide; 3]; 2], gap: Wide) -> (LaneMask<WIDTH>, Wide) {
+        let each: [(bool, f64); WIDTH] = std::array::from_fn(|i| {
+            let lane = |vector: [Wide; 3]| vector.map(|x| x.0[i]);
+            self[i].touching(before.map(lane), free.map(lane), gap.0[i])
+        });
         (LaneMask::new(each.map(|one| one.0)), Lanes(each.map(|one| one.1)))
     }
 
     #[inline(never)]
-    fn turn(&self, rotation: [Wide; 4], spin: [Wide; 3], step: f64) -> [Wide; 4] {
+    fn turn(&self, (rotation, spin): ([Wide; 4], [Wide; 3]), step: f64) -> [Wide; 4] {
         let each: [[f64; 4]; WIDTH] =
-            std::array::from_fn(|i| self[i].turn(rotation.map(|q| q.0[i]), spin.map(|w| w.0[i]), step));
+            std::array::from_fn(|i| self[i].turn((rotation.map(|q| q.0[i]), spin.map(|w| w.0[i])), step));
         std::array::from_fn(|k| Lanes(each.map(|rotation| rotation[k])))
     }
 }

@@ -81,12 +81,14 @@ impl<R: Real> RoundContact<R> {
     ) -> ([R; 3], Touch<R>) {
         let free = vector(|k| dot(self.directions[k], velocity) + dot(self.turns[k], spin) - surface[k]);
         let [normal, tangential] = self.compliance;
-        let solve = |mu: R| resolve(free[0], [free[1], free[2]], target, normal, tangential, mu);
+        let slip = [free[1], free[2]];
         // A contact that stuck has its static coefficient until it breaks away.
-        let mut touch = solve(R::select(was_stuck, mu_static, mu_kinetic));
+        let mu = R::select(was_stuck, mu_static, mu_kinetic);
+        let mut touch = resolve(free[0], slip, target, normal, tangential, mu);
         let breaks = was_stuck & !touch.stuck & !mu_static.same(mu_kinetic);
         if breaks.any() {
-            touch = Touch::select(breaks, &solve(mu_kinetic), &touch);
+            let sliding = resolve(free[0], slip, target, normal, tangential, mu_kinetic);
+            touch = Touch::select(breaks, &sliding, &touch);
         }
         (free, touch)
     }

@@ -30,9 +30,12 @@ impl Scenario {
                 put_in_body(body, key, value)
             }
             "elements" => {
+                let spans = &self.spans;
                 // A static limit that is not written follows the kinetic one.
-                let holds = self.spans.contains_key(&format!("elements.{name}.static"))
-                    || self.spans.contains_key(&format!("elements.{name}.mu_static"));
+                let holds = || {
+                    spans.contains_key(&format!("elements.{name}.static"))
+                        || spans.contains_key(&format!("elements.{name}.mu_static"))
+                };
                 let (_, element) = self.elements.iter_mut().find(|(other, _)| other == name)?;
                 put_in_element(element, key, value, holds)
             }
@@ -74,7 +77,7 @@ fn put_in_body(body: &mut BodySpec, key: &str, value: f64) -> Option<()> {
     }
 }
 
-fn put_in_element(element: &mut ElementSpec, key: &str, value: f64, holds: bool) -> Option<()> {
+fn put_in_element(element: &mut ElementSpec, key: &str, value: f64, holds: impl Fn() -> bool) -> Option<()> {
     match (element, key) {
         (ElementSpec::Spring(spec), "stiffness") => set(&mut spec.stiffness, not_negative(value)?),
         (ElementSpec::Spring(spec), "damping") => set(&mut spec.damping, not_negative(value)?),
@@ -85,7 +88,7 @@ fn put_in_element(element: &mut ElementSpec, key: &str, value: f64, holds: bool)
                 (LimitSpec::Force { kinetic, static_ }, "kinetic")
                 | (LimitSpec::Coefficient { kinetic, static_ }, "mu" | "mu_kinetic") => {
                     *kinetic = value;
-                    if !holds {
+                    if !holds() {
                         *static_ = value;
                     }
                     Some(())
