@@ -164,7 +164,7 @@ pub fn advise(simulation: &Simulation) -> Advice {
         integrator: simulation.method().row().name,
         step: built.network.step,
         steps: built.steps,
-        lanes: simulation.goes_in_lanes(),
+        lanes: simulation.abreast() > 1,
         states: layout.integrated() + simulation.chain().map_or(0, |(chain, _)| 2 * chain.count()),
         bodies: scenario
             .bodies

@@ -386,9 +386,13 @@ impl Simulation {
         }
     }
 
-    /// Whether several such simulations, differing in numbers only, can be advanced side by side.
-    pub(crate) fn goes_in_lanes(&self) -> bool {
-        lanes::takes(self.built.method, &self.built.network)
+    /// How many such simulations, differing in numbers only, are advanced side by side; 1 if it goes alone.
+    pub(crate) fn abreast(&self) -> usize {
+        // What many blocks or spheres do is not in the network.
+        if self.crowd() {
+            return 1;
+        }
+        lanes::most(self.built.method, &self.built.network)
     }
 
     /// Whether another simulation has the same method, step and number of steps, and stands at the same one.
@@ -411,6 +415,7 @@ impl Simulation {
             return;
         };
         let mut lanes: Vec<Lane<'_>> = (simulations.iter_mut())
+            .filter(|simulation| !simulation.crowd())
             .map(|simulation| Lane {
                 network: &simulation.built.network,
                 state: &mut simulation.state,

@@ -436,3 +436,49 @@ proptest! {
         check(&study)?;
     }
 }
+
+/// What many blocks or spheres do is not in the network, which is a drive or nothing: their rows are done alone.
+#[test]
+fn many_blocks_and_spheres_are_swept_as_they_run() {
+    let chain = "[simulation]\nduration = 0.2\nstep = 1e-3\nintegrator = \"implicit-euler\"\n\
+        [chain]\ncount = 20\nbody = { mass = 1 }\nneighbour = { stiffness = 100 }\n\
+        drive = { stiffness = 40, velocity = 10 }\nfriction = { law = \"implicit\", kinetic = 1 }\n";
+    let spheres = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../benches/scenarios/w6.toml"));
+    let spheres = spheres.unwrap();
+    for (text, sets, key, range, measure) in [
+        (
+            chain,
+            vec![],
+            "chain.friction.kinetic",
+            "lin:0.1:0.9:12",
+            "final.chain.moment",
+        ),
+        (
+            spheres.as_str(),
+            vec!["spheres.count=9".to_string(), "simulation.duration=0.2".to_string()],
+            "spheres.contact.friction.mu",
+            "lin:0.05:0.3:12",
+            "final.spheres.velocity.x",
+        ),
+    ] {
+        let draft = Draft::parse(text, "test.toml", &sets).unwrap_or_else(|error| panic!("{error}"));
+        let axes = vec![Axis::parse(&format!("{key}={range}")).unwrap()];
+        let sweep = Sweep::new(draft, axes, &[measure.to_string()]).unwrap_or_else(|error| panic!("{error}"));
+        let mut rows = Vec::new();
+        let mut keep = |row: Row| {
+            rows.push(row);
+            Ok(())
+        };
+        sweep.run(0..sweep.rows(), 1, None, &mut keep).unwrap();
+        assert_eq!(rows.len(), 12);
+        for row in rows {
+            let mut sets = sets.clone();
+            sets.push(format!("{key}={}", row.keys[0].written));
+            let mut alone = Simulation::new(Scenario::parse(text, "test.toml", &sets).unwrap()).unwrap();
+            let report = stickslip::run::run(&mut alone, None, stickslip::run::Options::default());
+            let report = report.unwrap().report;
+            let column = measure.trim_start_matches("final.");
+            assert_eq!(row.values[0].as_f64(), report.final_[column].as_f64(), "{sets:?}");
+        }
+    }
+}

@@ -50,8 +50,8 @@ impl Elements for Actuators {
         let all = of_one_kind::<Self>(all.map(|group| group as &dyn Any))?;
         let actuators = join(all.map(|own| &own.0), |each| {
             Some(Actuator {
-                element: each[0].element,
-                axis: each[0].axis,
+                element: common(each, |one| one.element)?,
+                axis: common(each, |one| one.axis)?,
                 pair: Pair::abreast(each.map(|one| &one.pair))?,
                 signal: common(each, |one| one.signal)?,
             })

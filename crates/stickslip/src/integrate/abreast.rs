@@ -58,6 +58,12 @@ fn abreast(networks: &[&Network]) -> Option<Abreast> {
     Abreast::of(&std::array::from_fn(|i| networks[i.min(networks.len() - 1)]))
 }
 
+/// Whether no lane has stayed finite, asked now and then.
+#[inline(always)]
+fn lost(done: u64, check: Wide) -> bool {
+    done.is_multiple_of(1024) && !check.0.contains(&0.0)
+}
+
 /// Steps of an explicit method. Returned is a sum of all numbers times 0: it is 0 in lanes that stayed finite. A bristle that
 /// was infinite may come back, so every step counts.
 #[multiversion(targets("x86_64+avx2"))]
@@ -67,6 +73,9 @@ fn explicit<const S: usize>(tableau: &Tableau<S>, pack: &mut Pack<'_, '_, '_>, s
     let (mut trial, mut sum) = (x.clone(), x.clone());
     let mut check = Wide::zero();
     for done in *start..*start + steps {
+        if lost(done, check) {
+            break;
+        }
         let length = room.network.step;
         check += step(tableau, room, n, length, done, (x, &mut trial, &mut sum));
         x[..n].copy_from_slice(&trial[..n]);
@@ -83,6 +92,9 @@ fn implicit(pack: &mut Pack<'_, '_, '_>, steps: u64) -> Wide {
     let mut after = x.clone();
     let mut check = Wide::zero();
     for done in *start..*start + steps {
+        if lost(done, check) {
+            break;
+        }
         room.sample(2 * (done + 1));
         room.apply(x, room.network.step);
         let Room {

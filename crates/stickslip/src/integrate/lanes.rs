@@ -3,10 +3,11 @@
 
 use super::runge_kutta::{EULER, RK4};
 use super::{Method, abreast, balls, fused, lone};
+use crate::network::abreast::WIDTH;
 use crate::network::{Network, NetworkState, Scratch};
 
-/// Most networks that are moved together: packs enough that none waits for its own sums.
-pub(crate) const MOST: usize = 32;
+/// Networks that are moved together where packs of them take turns: enough that none waits for its own sums.
+const IN_TURNS: usize = 32;
 
 /// One network and its state.
 pub(crate) struct Lane<'a> {
@@ -15,9 +16,15 @@ pub(crate) struct Lane<'a> {
     pub(crate) scratch: &'a mut Scratch,
 }
 
-/// Whether a network can go beside others of its kind.
-pub(crate) fn takes(method: Method, network: &Network) -> bool {
-    stays_in_registers(method, network) || abreast::takes(method, network)
+/// How many networks of this kind go side by side; 1 if it goes alone.
+pub(crate) fn most(method: Method, network: &Network) -> usize {
+    if stays_in_registers(method, network) && !balls::are_all(network) {
+        IN_TURNS
+    } else if stays_in_registers(method, network) || abreast::takes(method, network) {
+        WIDTH
+    } else {
+        1
+    }
 }
 
 /// Whether the network is one of the smallest, for which there is a shorter way.
@@ -127,7 +134,7 @@ mod tests {
             "bodies.ball.mass=2",
         ];
         let mut all = sets.map(|set| simulation("w3", &[set]));
-        assert!(all[0].goes_in_lanes());
+        assert!(all[0].abreast() > 1);
         Simulation::advance_together(&mut all.iter_mut().collect::<Vec<_>>(), 9000);
         for (set, together) in sets.iter().zip(&all) {
             assert_eq!(together.steps_done(), 9000);
@@ -167,7 +174,7 @@ mod tests {
             };
             let new = |i: u32| train(integrator, law, &sets(i).iter().map(String::as_str).collect::<Vec<_>>());
             let mut all: Vec<Simulation> = (0..12).map(new).collect();
-            assert!(all[0].goes_in_lanes());
+            assert!(all[0].abreast() > 1);
             Simulation::advance_together(&mut all.iter_mut().collect::<Vec<_>>(), 500);
             for (i, together) in (0..).zip(&all) {
                 let stays = i == 3 || i == 7;
@@ -180,7 +187,7 @@ mod tests {
             }
         }
         let coupled = train("implicit-euler", "implicit", &["elements.table.between=[\"b\", \"a\"]"]);
-        assert!(!coupled.goes_in_lanes());
+        assert_eq!(coupled.abreast(), 1);
     }
 
     /// That rows are right is seen in their bytes; that they went side by side, only here.
@@ -205,7 +212,7 @@ mod tests {
                 .map(|mass| simulation(name, &[sets, &[mass]].concat()))
                 .collect();
             all.push(simulation(name, other));
-            assert!(all[0].goes_in_lanes());
+            assert!(all[0].abreast() > 1);
             Simulation::advance_together(&mut all.iter_mut().collect::<Vec<_>>(), 3000);
             let done: Vec<u64> = all.iter().map(Simulation::steps_done).collect();
             assert_eq!(done, [3000, 3000, 3000, 0], "{name}");
@@ -215,6 +222,6 @@ mod tests {
                 assert_eq!(alone.state().values, together.state().values, "{name}, {mass}");
             }
         }
-        assert!(!simulation("w2", &[]).goes_in_lanes());
+        assert_eq!(simulation("w2", &[]).abreast(), 1);
     }
 }

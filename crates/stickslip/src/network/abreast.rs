@@ -129,15 +129,8 @@ impl Abreast {
     /// Networks of masses, inertias and drivers with elements that go in lanes; none if there is anything else, or if they
     /// differ in more than numbers.
     pub(crate) fn of(networks: &[&Network; WIDTH]) -> Option<Self> {
-        let plain = |network: &Network| {
-            let layout = &network.layout;
-            layout.positions == layout.masses + layout.drivers
-                && network.islands.is_empty()
-                && network.rigid.is_empty()
-                && network.stiff_springs.is_empty()
-                && network.newmark.is_none()
-                && network.control.is_none()
-        };
+        let plain =
+            |network: &Network| network.is_simple() && network.rigid.is_empty() && network.stiff_springs.is_empty();
         if !networks.iter().all(|network| plain(network)) {
             return None;
         }

@@ -220,16 +220,9 @@ pub struct Scratch {
 impl Scratch {
     /// Makes the room of one network that of another, as if it were new; false if it does not fit.
     pub(crate) fn renew(&mut self, before: &Network, now: &Network) -> bool {
-        // Only masses and drivers whose steps need nothing more keep everything in plain buffers.
-        let plain = |network: &Network| {
-            let layout = &network.layout;
-            layout.positions == layout.masses + layout.drivers
-                && network.islands.is_empty()
-                && network.control.is_none()
-                && network.newmark.is_none()
-        };
+        // Other networks keep more than plain buffers.
         let same = before.layout == now.layout && before.element_count == now.element_count;
-        if !(same && plain(before) && plain(now)) {
+        if !(same && before.is_simple() && now.is_simple()) {
             return false;
         }
         self.trial.copy_from_slice(&now.initial);
@@ -260,6 +253,14 @@ impl Scratch {
 }
 
 impl Network {
+    /// Whether there are only masses and drivers, in fixed steps that solve no equations.
+    pub(crate) fn is_simple(&self) -> bool {
+        self.layout.positions == self.layout.masses + self.layout.drivers
+            && self.islands.is_empty()
+            && self.control.is_none()
+            && self.newmark.is_none()
+    }
+
     /// The state at the start.
     pub fn initial_state(&self) -> NetworkState {
         NetworkState {

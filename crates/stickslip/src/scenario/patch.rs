@@ -10,7 +10,8 @@ impl Scenario {
     /// numbers known here, false, and the scenario is worth nothing.
     pub(crate) fn put_numbers<'a>(&mut self, changes: impl Iterator<Item = (&'a str, f64)>) -> bool {
         // What the numbers of a friction mean to an analysis is found out by reading.
-        let plain = self.inclusion.is_none() && self.chain.is_none() && self.stick_slip.is_none() && self.map.is_none();
+        let crowd = self.chain.is_some() || self.spheres.is_some();
+        let plain = self.inclusion.is_none() && !crowd && self.stick_slip.is_none() && self.map.is_none();
         let mut changes = changes;
         plain && changes.all(|(key, value)| self.put(key, value).is_some()) && self.limits_are_ordered()
     }

@@ -45,7 +45,6 @@ pub use axis::{Axis, Spacing, Value};
 pub use boundary::{Boundary, Column};
 pub use measure::Measure;
 
-use crate::integrate::lanes::MOST;
 use crate::run::{Ended, Options, run};
 use crate::scenario::{Draft, MapSpec, Scenario, ScenarioError};
 use crate::simulation::Simulation;
@@ -135,8 +134,8 @@ pub struct Sweep {
     measures: Vec<Measure>,
     rows: u64,
     map: Option<MapSpec>,
-    /// Rows are done several at once, side by side.
-    in_lanes: bool,
+    /// How many rows are done at once, side by side.
+    abreast: usize,
 }
 
 /// Steps between two looks at the stop flag where a run is not watched.
@@ -171,7 +170,9 @@ impl Sweep {
         }
         // What is measured on the way needs every step of a run to be looked at.
         let at_the_end = sweep.measures.iter().all(|measure| measure.column().is_some());
-        sweep.in_lanes = at_the_end && simulation.goes_in_lanes();
+        if at_the_end {
+            sweep.abreast = simulation.abreast();
+        }
         Ok(sweep)
     }
 
@@ -220,7 +221,7 @@ impl Sweep {
             measures: Vec::new(),
             rows,
             map: None,
-            in_lanes: false,
+            abreast: 1,
         })
     }
 
@@ -314,7 +315,7 @@ impl Sweep {
         let window = WAITING * threads as u64;
         // Every thread should have something to do, and more than once, as some rows take longer than others.
         let share = (rows.end.saturating_sub(rows.start)) / (2 * threads as u64);
-        let batch = if self.in_lanes { share.clamp(1, MOST as u64) } else { 1 };
+        let batch = share.clamp(1, self.abreast as u64);
         let (sender, receiver) = mpsc::channel();
         let work = |sender: mpsc::Sender<(u64, Row)>| {
             let mut runner = self.runner();
@@ -428,19 +429,28 @@ impl Runner<'_> {
                     together.push(simulation);
                 }
             }
-            let mut left = together
+            // The last step is done alone, and observed.
+            let all = together
                 .first()
                 .map_or(0, |first| first.built().steps.saturating_sub(1));
-            while left > 0 {
+            let mut front = 0;
+            while front < all {
                 if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
                     return None;
                 }
-                let steps = left.min(PULSE);
-                Simulation::advance_together(&mut together, steps);
-                left -= steps;
+                let bodies = together
+                    .first()
+                    .map_or(1, |first| first.built().network.layout.positions);
+                let pulse = (PULSE / bodies.max(1) as u64).max(256);
+                Simulation::advance_together(&mut together, (all - front).min(pulse));
+                let reached = together.iter().map(|simulation| simulation.steps_done()).max();
+                match reached {
+                    Some(reached) if reached > front => front = reached,
+                    // Nobody can go with the others.
+                    _ => break,
+                }
                 // Who was left behind goes on alone.
-                let front = together.iter().map(|simulation| simulation.steps_done()).max();
-                together.retain(|simulation| Some(simulation.steps_done()) == front);
+                together.retain(|simulation| simulation.steps_done() == front);
             }
         }
         runs.into_iter()
