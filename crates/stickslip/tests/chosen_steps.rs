@@ -752,6 +752,35 @@ fn an_actuator_steers_from_the_present_output_on() {
 }
 
 /// The analysis sees every internal step: a change of mode is placed between rows that are far apart.
+/// R of `subloading` friction is kept from step to step, but not by the interpolant: where a program takes over between two
+/// internal steps it follows from the stretch, as if those steps had ended there.
+#[test]
+fn a_return_mapping_goes_on_from_between_its_steps() {
+    let text = "[simulation]\nduration = 100\nstep = 1\nintegrator = \"stiff\"\nmax_step = 50\nrelative_tolerance = 1e-6\n\
+                [bodies.block]\nkind = \"mass\"\nmass = 10\n[bodies.hook]\nkind = \"driver\"\nvelocity = 1e-6\n\
+                [elements.spring]\nkind = \"spring\"\nbetween = [\"hook\", \"block\"]\nstiffness = 1e5\n\
+                [elements.push]\nkind = \"actuator\"\nbetween = [\"block\", \"ground\"]\nvalue = 0\n\
+                [elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"subloading\"\nmu_static = 0.5\n\
+                mu_kinetic = 0.4\nnormal_force = 20\ntangential_stiffness = 1e6\nkappa = 100\neta = 0.01\nr = 1e5\ncontact_time = 1e-3\n";
+    let mut whole = written(text, &[]);
+    let mut steered = written(text, &[]);
+    let (floor, push) = (whole.element("floor").unwrap(), whole.element("push").unwrap());
+    for _ in 0..100 {
+        whole.advance(1).unwrap();
+        steered.advance(1).unwrap();
+        // The value that it has: only the internal steps end here.
+        assert!(steered.set_actuator(push, 0, 0.0));
+        let [stretch, mu] = [0, 1].map(|i| whole.element_state(floor)[i] - steered.element_state(floor)[i]);
+        assert!(stretch.abs() < 1e-9 && mu.abs() < 1e-5, "{stretch} {mu}");
+    }
+    // It has begun to slip.
+    assert!(
+        whole.element_state(floor)[1] < 0.4999,
+        "{:?}",
+        whole.element_state(floor)
+    );
+}
+
 #[test]
 fn events_are_placed_between_rows() {
     for integrator in METHODS {

@@ -79,7 +79,8 @@ pub trait Bristle<R: Real>: Copy {
     /// `end` is the velocity at the end, `load_rate` how fast the load changes there.
     ///
     /// States move with the mean, by the backward Euler rule of the law; the force is that of the law at the end, where a force
-    /// that is proportional to velocity must be taken lest an implicit method turns unstable.
+    /// that is proportional to velocity must be taken lest an implicit method turns unstable. What `next` holds before is a guess of
+    /// the states at the end, or 0.
     #[allow(clippy::too_many_arguments)] // The two ends of a step.
     #[inline(always)]
     fn advance_to<C: Curve<R>, const N: usize>(
@@ -101,6 +102,18 @@ pub trait Bristle<R: Real>: Copy {
         let mut rate = [R::zero(); 9];
         self.respond(curve, &at_end, next, R::zero(), &mut rate[..next.len()])
     }
+
+    /// Whether [`Bristle::advance_to`] is of second order along `N` axes and holds for steps of any length: a method that chooses
+    /// its steps then lets the states follow from the displacement, in place of integrating their rates.
+    fn maps<const N: usize>(&self) -> bool {
+        false
+    }
+
+    /// How many of the states have an error of their own where the law maps steps; the rest follow from them.
+    const MAPPED: usize = 0;
+
+    /// Brings the rest in line, after the states have been set from outside.
+    fn restore<const N: usize>(&self, _state: &mut [R], _load: R) {}
 
     /// Elastic energy held by the states.
     fn stored<const N: usize>(&self, state: &[R]) -> R;

@@ -158,8 +158,14 @@ impl<'a> Search<'a> {
         self.state.copy_from_slice(trial);
         self.rate.copy_from_slice(&room.rate[..n]);
         let sizes = self.state.clone();
-        self.network
-            .jacobian(trial, &mut room, |i| sizes[i].abs().max(1e-6), &mut matrix, &mut base);
+        self.network.jacobian(
+            trial,
+            &mut room,
+            |i| sizes[i].abs().max(1e-6),
+            &mut matrix,
+            &mut base,
+            None,
+        );
         self.jacobian = DMatrix::from_row_slice(n, n, &matrix);
     }
 

@@ -1,7 +1,7 @@
 //! Friction between coordinates, for every law: one group per law and number of axes.
 
 use super::{Elements, Mode, Observation};
-use crate::integrate::newmark::Span;
+use crate::integrate::newmark::{Course, Span};
 use crate::network::abreast::{
     Ends, Kernel, ResolveAbreast, RespondAbreast, Vectorised, WIDTH, Wide, common, join, of_one_kind, side,
 };
@@ -312,21 +312,31 @@ impl<R: Real, L: Bristle<R>, const N: usize> Frictions<L, N, R> {
     #[inline(always)]
     pub(crate) fn act(
         &self,
-        at: Coordinates<'_, R>,
+        mut at: Coordinates<'_, R>,
         mut note: impl FnMut(&Friction<L, R>, &Slip<R, N>, &[R], &[R; N]),
     ) {
         for friction in &self.0 {
-            let slip = friction.slip::<N>(at.state, at.signals, at.compression);
-            let states = friction.state..friction.state + L::STATES * N;
-            let state = &at.state[states.clone()];
-            let rate = &mut at.rate[states];
-            let load_rate = friction.load_rate.map_or(R::zero(), |signal| at.signals[signal]);
-            let force = with_curve!(&friction.curve, |c| friction
-                .law
-                .respond_to_changing_load(c, &slip, load_rate, state, at.tau, rate));
-            friction.pair.scatter(at.load, &force);
+            let (slip, force) = friction.answer::<N>(&mut at);
+            let state = &at.state[friction.state..friction.state + L::STATES * N];
             note(friction, &slip, state, &force);
         }
+    }
+}
+
+impl<R: Real, L: Bristle<R>> Friction<L, R> {
+    /// The law's answer to the motion, its force scattered and the rates of its states written.
+    #[inline(always)]
+    fn answer<const N: usize>(&self, at: &mut Coordinates<'_, R>) -> (Slip<R, N>, [R; N]) {
+        let slip = self.slip::<N>(at.state, at.signals, at.compression);
+        let states = self.state..self.state + L::STATES * N;
+        let state = &at.state[states.clone()];
+        let rate = &mut at.rate[states];
+        let load_rate = self.load_rate.map_or(R::zero(), |signal| at.signals[signal]);
+        let force = with_curve!(&self.curve, |c| self
+            .law
+            .respond_to_changing_load(c, &slip, load_rate, state, at.tau, rate));
+        self.pair.scatter(at.load, &force);
+        (slip, force)
     }
 }
 
@@ -392,6 +402,58 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
 }
 
 impl<L: Lift> Friction<L> {
+    /// Change of the relative position since the start of a step, over its length.
+    #[inline(always)]
+    fn mean_velocity<const N: usize>(&self, state: &[f64], span: &Span<'_>) -> [f64; N] {
+        let start = self.pair.position::<N>(span.before);
+        let end = self.pair.position::<N>(state);
+        std::array::from_fn(|i| (end[i] - start[i]) / span.step)
+    }
+
+    /// Adds the derivatives of the force of [`Course::Mapped`] with respect to position and velocity at the end.
+    fn differentiate_map<const N: usize>(&self, tangent: &mut Tangent<'_>, span: &Span<'_>) {
+        let load = Dual::lit(self.load.value(tangent.signals, &[]));
+        let load_rate = Dual::lit(self.load_rate.map_or(0.0, |signal| tangent.signals[signal]));
+        let mean = self.mean_velocity::<N>(tangent.state, span);
+        let end = self.pair.velocity::<N>(tangent.state);
+        let count = L::STATES * N;
+        let mut state = [Dual::lit(0.0); MOST_STATES];
+        let mut guess = state;
+        for i in 0..count {
+            state[i] = Dual::lit(span.before[self.state + i]);
+            guess[i] = Dual::lit(tangent.state[self.state + i]);
+        }
+        let (law, step) = (lifted::<L, N>(&self.law), Dual::lit(span.step));
+        for by_position in [true, false] {
+            let vary = |x: [f64; N], varies: bool| -> [Dual<f64, N>; N] {
+                std::array::from_fn(|i| {
+                    if varies {
+                        Dual::variable(x[i], i)
+                    } else {
+                        Dual::lit(x[i])
+                    }
+                })
+            };
+            let slip = Slip {
+                velocity: vary(mean, by_position),
+                load,
+            };
+            let end = vary(end, !by_position);
+            let mut next = guess;
+            let (state, next) = (&state[..count], &mut next[..count]);
+            let force = law.advance_to(&self.curve, &slip, end, load_rate, state, step, next);
+            for (i, force) in force.iter().enumerate() {
+                for (j, &slope) in force.grad.iter().enumerate() {
+                    if by_position {
+                        tangent.add_stiffness(&self.pair, i, j, slope / span.step);
+                    } else {
+                        tangent.add_damping(&self.pair, i, j, slope);
+                    }
+                }
+            }
+        }
+    }
+
     /// Force and states at the end of a step with the rates of its start, as functions of the slip velocity, linearised at
     /// that of the start (seed 003, eqs 26 and 33).
     fn linearised<const N: usize>(
@@ -460,8 +522,28 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
         true
     }
 
+    fn mapped(&self, name: &mut dyn FnMut(usize, bool)) {
+        for friction in self.0.iter().filter(|friction| friction.law.maps::<N>()) {
+            for state in 0..L::STATES * N {
+                name(friction.state + state, state < L::MAPPED * N);
+            }
+        }
+    }
+
+    fn restore(&self, state: &mut [f64], signals: &[f64], compression: &[f64]) {
+        for friction in self.0.iter().filter(|friction| friction.law.maps::<N>()) {
+            let load = friction.load.value(signals, compression);
+            let states = friction.state..friction.state + L::STATES * N;
+            friction.law.restore::<N>(&mut state[states], load);
+        }
+    }
+
     fn finish(&self, stage: &mut Stage<'_>, span: &Span<'_>) {
         for friction in &self.0 {
+            if span.course == Course::Mapped && !friction.law.maps::<N>() {
+                friction.answer::<N>(&mut stage.coordinates());
+                continue;
+            }
             let load = friction.load.value(stage.signals, stage.compression);
             let load_rate = friction.load_rate.map_or(0.0, |signal| stage.signals[signal]);
             let start = friction.pair.velocity::<N>(span.before);
@@ -469,7 +551,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
             let states = friction.state..friction.state + L::STATES * N;
             let before = &span.before[states.clone()];
             let mut next = [0.0; MOST_STATES];
-            let force = if span.linear {
+            let force = if span.course == Course::Linear {
                 let (force, states) = friction.linearised::<N>(load, load_rate, start, before, span.step);
                 let along =
                     |dual: &Dual<f64, N>| (0..N).fold(dual.value, |sum, i| sum + dual.grad[i] * (end[i] - start[i]));
@@ -478,10 +560,13 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
                 }
                 std::array::from_fn(|i| along(&force[i]))
             } else {
-                let slip = Slip {
-                    velocity: std::array::from_fn(|i| 0.5 * (start[i] + end[i])),
-                    load,
+                let velocity = if span.course == Course::Mapped {
+                    next[..L::STATES * N].copy_from_slice(&stage.state[states.clone()]);
+                    friction.mean_velocity(stage.state, span)
+                } else {
+                    std::array::from_fn(|i| 0.5 * (start[i] + end[i]))
                 };
+                let slip = Slip { velocity, load };
                 let next = &mut next[..L::STATES * N];
                 with_curve!(&friction.curve, |c| friction
                     .law
@@ -499,11 +584,19 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
             return false;
         }
         for friction in &self.0 {
+            if span.course == Course::Mapped {
+                if friction.law.maps::<N>() {
+                    friction.differentiate_map::<N>(tangent, span);
+                } else {
+                    Self::differentiate(friction, tangent);
+                }
+                continue;
+            }
             let load = friction.load.value(tangent.signals, &[]);
             let load_rate = friction.load_rate.map_or(0.0, |signal| tangent.signals[signal]);
             let start = friction.pair.velocity::<N>(span.before);
             let before = &span.before[friction.state..friction.state + L::STATES * N];
-            let force = if span.linear {
+            let force = if span.course == Course::Linear {
                 friction.linearised::<N>(load, load_rate, start, before, span.step).0
             } else {
                 let end = friction.pair.velocity::<N>(tangent.state);

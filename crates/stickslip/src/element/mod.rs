@@ -11,6 +11,8 @@ pub mod own;
 pub mod spring;
 pub mod stop;
 
+#[cfg(doc)]
+use crate::integrate::newmark::Course;
 use crate::integrate::newmark::Span;
 use crate::network::abreast::{RespondAbreast, WIDTH};
 use crate::network::stage::Stage;
@@ -105,6 +107,12 @@ pub trait Elements: Any + Send + Sync {
     fn finish(&self, stage: &mut Stage<'_>, _span: &Span<'_>) {
         self.respond(stage);
     }
+
+    /// Names the states that follow from the displacement under [`Course::Mapped`], and whether each has an error of its own.
+    fn mapped(&self, _name: &mut dyn FnMut(usize, bool)) {}
+
+    /// Brings states that follow from others in line with them, after the state has been set from outside.
+    fn restore(&self, _state: &mut [f64], _signals: &[f64], _compression: &[f64]) {}
 
     /// Adds the derivatives of the forces of [`Elements::finish`], as [`Elements::tangent`] does.
     fn finish_tangent(&self, tangent: &mut Tangent<'_>, _span: &Span<'_>) -> bool {

@@ -10,7 +10,7 @@
 use super::{Halt, NotFinite, Work, finite};
 use crate::element::{Elements, Observation};
 use crate::network::dense::{lu_apply, lu_factor};
-use crate::network::stage::{Groups, Stage, apply_in, evaluate, input_power};
+use crate::network::stage::{Groups, Stage, apply, apply_in, input_power};
 use crate::network::tangent::Tangent;
 use crate::network::{Network, NetworkState, Scratch};
 
@@ -34,8 +34,20 @@ pub struct Span<'a> {
     pub before: &'a [f64],
     /// The step T.
     pub step: f64,
-    /// Whether friction is linearised at the start of the step.
-    pub linear: bool,
+    /// How laws go through it.
+    pub course: Course,
+}
+
+/// How friction laws go through a step that is solved as a whole.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Course {
+    /// Linearised at the start.
+    Linear,
+    /// By their own implicit update, with the mean of the velocities at both ends.
+    Mean,
+    /// By their update with the change of position, where a law maps steps ([`stickslip_core::friction::Bristle::maps`]); the
+    /// others give their rates at the end.
+    Mapped,
 }
 
 /// Room for the equations of a step; empty for other methods.
@@ -55,6 +67,10 @@ pub(crate) struct NewmarkRoom {
     order: Vec<usize>,
     /// The greatest speed so far.
     reach: f64,
+    /// Powers at the start of a part.
+    power: Vec<f64>,
+    /// State at the start of the step.
+    start: Vec<f64>,
 }
 
 impl NewmarkRoom {
@@ -74,12 +90,14 @@ impl NewmarkRoom {
             factors: vec![0.0; n * n],
             order: vec![0; n],
             reach: 0.0,
+            power: vec![0.0; 1 + network.element_count],
+            start: vec![0.0; network.layout.len()],
         }
     }
 }
 
 /// The groups at the end of a step.
-struct AtEnd<'a>(&'a [Box<dyn Elements>], Span<'a>);
+pub(crate) struct AtEnd<'a>(pub(crate) &'a [Box<dyn Elements>], pub(crate) Span<'a>);
 
 impl Groups for AtEnd<'_> {
     const TAKE_HOLD: bool = true;
@@ -112,6 +130,7 @@ pub(crate) fn run<const OBSERVE: bool>(
 struct Equations<'a, 'b> {
     network: &'a Network,
     rule: Rule,
+    step: f64,
     scratch: &'b mut Scratch,
     before: &'a [f64],
     acceleration: &'a [f64],
@@ -119,13 +138,15 @@ struct Equations<'a, 'b> {
 }
 
 impl Equations<'_, '_> {
+    fn course(&self) -> Course {
+        if self.rule.linear { Course::Linear } else { Course::Mean }
+    }
+
     /// The residual v₁ − v₀ − T·((1 − γ)·a₀ + γ·a₁) at the velocities `velocity`; positions follow from them, and the states
     /// of elements are left at their start with their mean rate of the step in `scratch.rate`.
     fn residual(&mut self, velocity: &[f64], residual: &mut [f64]) {
-        let Rule {
-            beta, gamma, linear, ..
-        } = self.rule;
-        let (network, step) = (self.network, self.network.step);
+        let Rule { beta, gamma, .. } = self.rule;
+        let (network, step) = (self.network, self.step);
         let first = network.layout.positions;
         for (i, &v) in velocity.iter().enumerate() {
             let (x0, v0, a0) = (self.before[i], self.before[first + i], self.acceleration[i]);
@@ -137,7 +158,7 @@ impl Equations<'_, '_> {
         let span = Span {
             before: self.before,
             step,
-            linear,
+            course: self.course(),
         };
         let (trial, _, mut room) = self.scratch.parts();
         apply_in::<false, _>(network, &AtEnd(&network.elements, span), trial, &mut room, step);
@@ -158,15 +179,13 @@ impl Equations<'_, '_> {
         trial: &mut [f64],
         out: &mut [f64],
     ) {
-        let Rule {
-            beta, gamma, linear, ..
-        } = self.rule;
-        let (network, step) = (self.network, self.network.step);
+        let Rule { beta, gamma, .. } = self.rule;
+        let (network, step) = (self.network, self.step);
         let (n, all, first) = (velocity.len(), network.layout.integrated(), network.layout.positions);
         let span = Span {
             before: self.before,
             step,
-            linear,
+            course: self.course(),
         };
         tangent.fill(0.0);
         let Scratch {
@@ -214,15 +233,17 @@ impl Equations<'_, '_> {
     fn enough(&self, velocity: &[f64]) -> f64 {
         let first = self.network.layout.positions;
         let place = self.before[..first].iter().fold(0.0, |most: f64, x| most.max(x.abs()));
-        let size = |i: usize| {
-            velocity[i].abs() + self.before[first + i].abs() + self.network.step * self.acceleration[i].abs()
-        };
+        let size = |i: usize| velocity[i].abs() + self.before[first + i].abs() + self.step * self.acceleration[i].abs();
         (1e-12 * (0..velocity.len()).map(size).fold(0.0, f64::max))
-            .max(f64::EPSILON * self.reach.max(4.0 * place / self.network.step))
+            .max(f64::EPSILON * self.reach.max(4.0 * place / self.step))
     }
 }
 
-/// One step.
+/// Least part of a step.
+const SPLINTER: f64 = 1.0 / (1u32 << 24) as f64;
+
+/// One step. Where its equations are not solved (several blocks, friction that falls faster than their masses hold) it is done in
+/// halves, and halves of these: with the step the mass outweighs every force.
 fn step<const OBSERVE: bool>(
     network: &Network,
     rule: Rule,
@@ -231,19 +252,72 @@ fn step<const OBSERVE: bool>(
     room: &mut NewmarkRoom,
     work: &mut Work,
 ) -> Result<(), Halt> {
+    let (mut done, mut part) = (0.0, 1.0);
+    while done < 1.0 {
+        match piece::<OBSERVE>(network, rule, state, scratch, room, work, [done, done + part]) {
+            Ok(()) => {
+                if done == 0.0 {
+                    // A later part that fails leaves the whole step undone.
+                    room.start.copy_from_slice(&room.before);
+                }
+                done += part;
+            }
+            Err(Halt::Unsolved { .. }) if !rule.plain && !rule.linear && part > SPLINTER => part *= 0.5,
+            Err(halt) => {
+                if done > 0.0 {
+                    state.values.copy_from_slice(&room.start);
+                }
+                return Err(halt);
+            }
+        }
+    }
+    state.step += 1;
+    Ok(())
+}
+
+/// Samples the profiles at a part of a step and places the drivers in `scratch.trial`; the time on the grid where it is an end.
+fn place(network: &Network, scratch: &mut Scratch, step: u64, part: f64) {
+    if part == 0.0 || part == 1.0 {
+        let index = 2 * (step + u64::from(part == 1.0));
+        network.signals.sample(index, &mut scratch.signals);
+        network.place_drives(&mut scratch.trial, &mut scratch.signals, index);
+    } else {
+        let time = network.time(step) + part * network.step;
+        network.signals.sample_at(time, &mut scratch.signals);
+        network.place_drives_at(&mut scratch.trial, scratch.signals.get(), time);
+    }
+}
+
+/// The rate of `scratch.trial` with the profiles as they were sampled.
+fn respond_as_placed<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch) {
+    apply::<OBSERVE>(network, scratch, 0.0);
+    let (state, _, room) = scratch.parts();
+    network.accelerate(state, room.frames, room.linkages, room.load, room.rate);
+}
+
+/// A part of a step, or all of it.
+fn piece<const OBSERVE: bool>(
+    network: &Network,
+    rule: Rule,
+    state: &mut NetworkState,
+    scratch: &mut Scratch,
+    room: &mut NewmarkRoom,
+    work: &mut Work,
+    part: [f64; 2],
+) -> Result<(), Halt> {
     let layout = &network.layout;
-    let (n, all, first, step) = (layout.masses, layout.integrated(), layout.positions, network.step);
+    let (n, all, first) = (layout.masses, layout.integrated(), layout.positions);
+    let step = (part[1] - part[0]) * network.step;
     scratch.trial[..all].copy_from_slice(&state.values[..all]);
-    evaluate::<OBSERVE>(network, scratch, 2 * state.step, 0.0);
+    place(network, scratch, state.step, part[0]);
+    respond_as_placed::<OBSERVE>(network, scratch);
     if OBSERVE {
-        account(network, scratch, work, 0.5 * step);
+        powers(network, scratch, &mut room.power);
     }
     room.before.copy_from_slice(&scratch.trial);
     room.acceleration.copy_from_slice(&scratch.rate[first..first + n]);
 
-    let index = 2 * (state.step + 1);
-    network.signals.sample(index, &mut scratch.signals);
-    network.place_drives(&mut scratch.trial, &mut scratch.signals, index);
+    place(network, scratch, state.step, part[1]);
     for drive in network.drives.iter().filter(|drive| !drive.position) {
         let (q, v) = (drive.coordinate.q, drive.coordinate.v);
         scratch.trial[q] = room.before[q] + 0.5 * step * (room.before[v] + scratch.trial[v]);
@@ -259,6 +333,8 @@ fn step<const OBSERVE: bool>(
         factors,
         order,
         reach,
+        power,
+        ..
     } = room;
     for (i, v) in velocity.iter_mut().enumerate() {
         *v = before[first + i] + step * acceleration[i];
@@ -266,6 +342,7 @@ fn step<const OBSERVE: bool>(
     let mut equations = Equations {
         network,
         rule,
+        step,
         scratch,
         before,
         acceleration,
@@ -300,10 +377,12 @@ fn step<const OBSERVE: bool>(
     let check = end[..all].iter().map(|x| x * 0.0).sum();
     finite(check, &end[..all]).map_err(|NotFinite { index }| Halt::NotFinite { index })?;
     state.values[..all].copy_from_slice(&end[..all]);
-    state.step += 1;
     if OBSERVE {
-        evaluate::<true>(network, scratch, index, 0.0);
-        account(network, scratch, work, 0.5 * step);
+        account(work, power, 0.5 * step);
+        place(network, scratch, state.step, part[1]);
+        respond_as_placed::<true>(network, scratch);
+        powers(network, scratch, power);
+        account(work, power, 0.5 * step);
     }
     Ok(())
 }
@@ -442,17 +521,25 @@ impl Newton<'_> {
     }
 }
 
-/// Adds the power of the moment that was evaluated last, over a time, to the ledger.
-fn account(network: &Network, scratch: &Scratch, work: &mut Work, time: f64) {
-    let power = input_power(
+/// Powers of the moment that was evaluated last: what is put in, and what each element delivers.
+fn powers(network: &Network, scratch: &Scratch, power: &mut [f64]) {
+    let input = input_power(
         network,
         &scratch.trial,
         &scratch.load,
         scratch.signals.get(),
         &scratch.seen,
     );
-    work.input += time * (power + scratch.motor_power);
-    for (delivered, seen) in work.delivered.iter_mut().zip(&scratch.seen) {
-        *delivered += time * seen.power;
+    power[0] = input + scratch.motor_power;
+    for (power, seen) in power[1..].iter_mut().zip(&scratch.seen) {
+        *power = seen.power;
+    }
+}
+
+/// Adds powers over a time to the ledger.
+fn account(work: &mut Work, power: &[f64], time: f64) {
+    work.input += time * power[0];
+    for (delivered, power) in work.delivered.iter_mut().zip(&power[1..]) {
+        *delivered += time * power;
     }
 }

@@ -8,8 +8,10 @@
 //! is kept from step to step as long as it converges fast, and found anew in every iteration where it does not: at the
 //! change between stick and slip, touch and release.
 
-use super::march::{Bench, Failure, Interval, March, StepControl, hermite, worst};
+use super::march::{Bench, Failure, Interval, March, Rows, StepControl, hermite, mapped_span, worst};
+use super::newmark::{AtEnd, Span};
 use crate::network::dense::{lu_apply, lu_factor};
+use crate::network::stage::{evaluate_at, evaluate_groups_at};
 
 /// Power of the step that the error estimate falls with.
 pub(crate) const ESTIMATE: f64 = 3.0;
@@ -28,6 +30,10 @@ const ERROR: [f64; 3] = [W - (1.0 - W) / 3.0, W - (3.0 * W + 1.0) / 3.0, D - D /
 /// Iterations with a matrix that was kept, and with new ones.
 const KEPT: usize = 5;
 const RENEWED: usize = 20;
+
+/// A last change, over the tolerance, that states which follow from the displacement need not see: contacts stretch by less than
+/// bodies move, but not by so much.
+const UNSEEN: f64 = 1e-7;
 
 /// The matrix of derivatives and the factors of I − d·h·J.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -89,14 +95,24 @@ struct Stage<'a, 'b> {
     time: f64,
     /// d·h
     scale: f64,
+    /// What laws that map steps see, and their states; none if there are no such laws.
+    span: Option<(Span<'a>, &'a [usize])>,
+    /// Position and velocity of the only unknown coordinate, if there is but one and no other state.
+    lone: Option<[usize; 2]>,
 }
 
 impl Stage<'_, '_> {
-    /// Minus the residual at `y`.
-    fn residual(&mut self, y: &[f64], known: &[f64], rate: &mut [f64]) {
-        self.bench.rate::<false>(y, self.time, rate);
+    /// Minus the residual at `y`; states that follow from the displacement are put into `y`.
+    fn residual(&mut self, y: &mut [f64], known: &[f64], rate: &mut [f64]) {
+        match self.span {
+            None => self.bench.rate::<false>(y, self.time, rate),
+            Some((span, mapped)) => self.bench.map(y, self.time, span, mapped, rate),
+        }
         for i in 0..self.driven.len() {
             rate[i] = known[i] + self.scale * rate[i] - y[i];
+        }
+        for &i in self.span.iter().flat_map(|(_, mapped)| *mapped) {
+            rate[i] = 0.0;
         }
     }
 
@@ -110,10 +126,16 @@ impl Stage<'_, '_> {
             statistics,
         } = &mut *self.bench;
         trial[..n].copy_from_slice(&y[..n]);
-        crate::network::stage::evaluate_at::<false>(network, trial, room, self.time);
+        match self.span {
+            None => evaluate_at::<false>(network, trial, room, self.time),
+            Some((span, _)) => {
+                evaluate_groups_at::<false, _>(network, &AtEnd(&network.elements, span), trial, room, self.time)
+            }
+        }
         let mut memory = std::mem::take(&mut self.march.memory);
         let march = &*self.march;
-        let evaluations = network.jacobian(trial, room, |i| march.typical(network, i), &mut memory.jacobian, base);
+        let typical = |i| march.typical(network, i);
+        let evaluations = network.jacobian(trial, room, typical, &mut memory.jacobian, base, self.span);
         statistics.rates += 1 + evaluations;
         statistics.jacobians += 1;
         statistics.factorisations += 1;
@@ -123,8 +145,8 @@ impl Stage<'_, '_> {
         regular
     }
 
-    /// Newton's method from the guess in `y`.
-    fn solve(&mut self, y: &mut [f64], known: &[f64], change: &mut [f64], base: &mut [f64]) -> Result<(), Failure> {
+    /// Newton's method from the guess in `y`. The last change over the tolerance.
+    fn solve(&mut self, y: &mut [f64], known: &[f64], change: &mut [f64], base: &mut [f64]) -> Result<f64, Failure> {
         let mut renew = !self.march.memory.usable;
         let mut singular = false;
         if renew {
@@ -159,7 +181,7 @@ impl Stage<'_, '_> {
             // What is left must not be seen by the error estimate. Below a tenth of the tolerance it may be rounding that does
             // not get smaller any more.
             if norm <= 1e-3 || (iteration > 0 && ahead <= 1e-3) || (renew && norm <= 0.1 && contraction > 0.5) {
-                return Ok(());
+                return Ok(norm);
             }
             if renew || iteration + 1 >= KEPT || contraction > 0.5 && iteration > 0 {
                 renew = true;
@@ -169,30 +191,96 @@ impl Stage<'_, '_> {
             last = if renew { norm } else { norm.min(last) };
         }
         self.march.memory.forget();
+        // A slope that has turned negative is that of a motion that the step cannot follow.
+        if self.bracket(y, known, change) && self.tangent(y, base) {
+            return Ok(0.0);
+        }
         Err(Failure::Unsolved(index))
+    }
+
+    /// Where one velocity is the only unknown: its equation in a bracket. The residual rises with the velocity for good, as the
+    /// mass does, so a bracket that is widened holds a root. False if there are more unknowns, or a number is not finite.
+    fn bracket(&mut self, y: &mut [f64], known: &[f64], rate: &mut [f64]) -> bool {
+        let Some([q, v]) = self.lone else {
+            return false;
+        };
+        let mut at = |velocity: f64| {
+            y[v] = velocity;
+            y[q] = known[q] + self.scale * velocity;
+            self.residual(y, known, rate);
+            -rate[v]
+        };
+        let mut near = known[v];
+        let mut value = at(near);
+        let (mut far, mut beyond, mut width) = (near, value, value.abs());
+        while (beyond > 0.0) == (value > 0.0) && beyond != 0.0 {
+            if !beyond.is_finite() {
+                return false;
+            }
+            (near, value) = (far, beyond);
+            far = near - width.copysign(value);
+            beyond = at(far);
+            width *= 2.0;
+        }
+        // The chord, with the value of an end that stays halved (the Illinois rule); halving where that is slow.
+        for round in 0..200 {
+            let chord = far - beyond * (far - near) / (beyond - value);
+            let next = if round % 3 == 2 || !chord.is_finite() {
+                0.5 * (near + far)
+            } else {
+                chord
+            };
+            if next == near || next == far || beyond == 0.0 {
+                break;
+            }
+            let found = at(next);
+            if !found.is_finite() {
+                return false;
+            }
+            if (found > 0.0) == (beyond > 0.0) {
+                value *= 0.5;
+            } else {
+                (near, value) = (far, beyond);
+            }
+            (far, beyond) = (next, found);
+        }
+        at(far).is_finite()
     }
 }
 
 /// Tries a step; the error over the tolerance, and the number it belongs to.
+#[allow(clippy::too_many_arguments)] // The step, what is known of the state, and room.
 pub(crate) fn attempt<const OBSERVE: bool>(
     bench: &mut Bench<'_>,
     control: &StepControl,
     march: &mut March,
     stages: &mut [Vec<f64>; 7],
     next: &mut [f64],
-    driven: &[bool],
+    rows: &Rows,
+    ends: &mut [Vec<f64>; 2],
     interval: &Interval,
 ) -> Result<(f64, usize), Failure> {
+    let Rows { driven, mapped, lone } = rows;
     let n = driven.len();
     let size = next.len();
     let h = interval.length;
     let scale = D * h;
     let [first, middle, last, known, change, base, power] = stages;
+    let [begin, middle_state] = ends;
+    let maps = !mapped.is_empty();
+    if maps {
+        begin[..n].copy_from_slice(&march.front[..n]);
+        bench.network.signals.sample_at(interval.at(0.0), bench.room.signals);
+        bench
+            .network
+            .place_drives_at(begin, bench.room.signals.get(), interval.at(0.0));
+    }
     first[..size].copy_from_slice(&march.rate);
     for i in 0..n {
         known[i] = march.front[i] + scale * first[i];
         next[i] = march.front[i] + GAMMA * h * first[i];
     }
+    mapped.iter().for_each(|&i| next[i] = march.front[i]);
     let mut stage = Stage {
         bench: &mut *bench,
         control,
@@ -200,8 +288,21 @@ pub(crate) fn attempt<const OBSERVE: bool>(
         driven,
         time: interval.at(GAMMA),
         scale,
+        span: maps.then_some((mapped_span(begin, GAMMA * h), mapped)),
+        lone: *lone,
     };
-    stage.solve(&mut next[..n], known, change, base)?;
+    let change_left = stage.solve(&mut next[..n], known, change, base)?;
+    if maps {
+        // The states that belong to the solution.
+        if change_left > UNSEEN {
+            let span = mapped_span(begin, GAMMA * h);
+            bench.map(next, interval.at(GAMMA), span, mapped, change);
+        }
+        // Drivers as they were placed, all else as it was found.
+        middle_state.copy_from_slice(bench.trial);
+        let found = (0..n).filter(|&i| !driven[i]).chain(mapped.iter().copied());
+        found.for_each(|i| middle_state[i] = next[i]);
+    }
     // The rate that belongs to the solution: a stiff law would magnify what Newton's method left.
     for i in 0..n {
         middle[i] = (next[i] - known[i]) / scale;
@@ -218,6 +319,7 @@ pub(crate) fn attempt<const OBSERVE: bool>(
         known[i] = march.front[i] + W * h * (first[i] + middle[i]);
         next[i] += rest * (middle[i] + (middle[i] - first[i]) * (1.0 - GAMMA) / (2.0 * GAMMA));
     }
+    mapped.iter().for_each(|&i| next[i] = middle_state[i]);
     let mut stage = Stage {
         bench: &mut *bench,
         control,
@@ -225,22 +327,41 @@ pub(crate) fn attempt<const OBSERVE: bool>(
         driven,
         time: interval.at(1.0),
         scale,
+        span: maps.then_some((mapped_span(middle_state, rest), mapped)),
+        lone: *lone,
     };
-    stage.solve(&mut next[..n], known, change, base)?;
+    let change_left = stage.solve(&mut next[..n], known, change, base)?;
+    if change_left > UNSEEN && maps {
+        bench.map(next, interval.at(1.0), mapped_span(middle_state, rest), mapped, change);
+    }
     for i in 0..n {
         last[i] = (next[i] - known[i]) / scale;
         change[i] = h * (ERROR[0] * first[i] + ERROR[1] * middle[i] + ERROR[2] * last[i]);
     }
-    if OBSERVE {
-        bench.rate::<true>(next, interval.at(1.0), power);
+    if OBSERVE || maps {
+        bench.rate::<OBSERVE>(next, interval.at(1.0), power);
         last[n..size].copy_from_slice(&power[n..size]);
     } else {
         last[n..size].fill(0.0);
     }
+    mapped.iter().for_each(|&i| last[i] = power[i]);
     for i in n..size {
         next[i] = march.front[i] + h * (W * (first[i] + middle[i]) + D * last[i]);
     }
+    mapped.iter().for_each(|&i| change[i] = 0.0);
     march.memory.solve(&mut change[..n]);
+    if maps {
+        // One map over the whole step in place of two tells what it matters that the speed changed.
+        known[..n].copy_from_slice(&next[..n]);
+        bench.map(known, interval.at(1.0), mapped_span(begin, h), mapped, base);
+        for &i in mapped {
+            let bend = h * first[i] - (next[i] - begin[i]);
+            let turn = (next[i] - begin[i]) - h * last[i] - bend;
+            let at_middle = begin[i] + GAMMA * ((next[i] - begin[i]) + (1.0 - GAMMA) * (bend + GAMMA * turn));
+            let between = at_middle - middle_state[i];
+            change[i] = (next[i] - known[i]).abs().max(between.abs());
+        }
+    }
     worst(march, bench.network, control, driven, next, |i| change[i])
 }
 

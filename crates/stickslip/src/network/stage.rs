@@ -163,10 +163,21 @@ pub(crate) fn evaluate_in<const OBSERVE: bool, G: Groups>(
 
 /// The rate of `state` at any time, into `room.rate`: the plain differential equations, with stage step 0.
 pub(crate) fn evaluate_at<const OBSERVE: bool>(network: &Network, state: &mut [f64], room: &mut Room<'_>, time: f64) {
+    evaluate_groups_at::<OBSERVE, _>(network, &network.elements, state, room, time);
+}
+
+/// The same with elements asked in another way.
+pub(crate) fn evaluate_groups_at<const OBSERVE: bool, G: Groups>(
+    network: &Network,
+    groups: &G,
+    state: &mut [f64],
+    room: &mut Room<'_>,
+    time: f64,
+) {
     network.signals.sample_at(time, room.signals);
     network.place_drives_at(state, room.signals.get(), time);
     network.place_bodies(state, room.frames, room.linkages);
-    apply_in::<OBSERVE, _>(network, &network.elements, state, room, 0.0);
+    apply_in::<OBSERVE, _>(network, groups, state, room, 0.0);
     network.accelerate(state, room.frames, room.linkages, room.load, room.rate);
 }
 

@@ -8,6 +8,7 @@ use super::Network;
 use super::port::Pair;
 use super::stage::{Room, apply_in};
 use crate::body::{Frame, LinkageScratch};
+use crate::integrate::newmark::{AtEnd, Span};
 
 /// Derivatives that elements add, as rows of a square matrix over the integrated part of the flat state: rows of
 /// velocities hold those of the generalised forces, rows of element states those of their rates.
@@ -95,7 +96,8 @@ impl<'a> Tangent<'a> {
 impl Network {
     /// The derivative of the rate with respect to the state, row by row; returns how often the network was evaluated for it.
     /// `state` must have been evaluated in `room` just before; `typical` is a size that each number of the state is thought
-    /// to change by, `base` a buffer.
+    /// to change by, `base` a buffer. Over a `span` laws map steps; their states then follow from the motion, and have neither
+    /// row nor column.
     pub(crate) fn jacobian(
         &self,
         state: &mut [f64],
@@ -103,12 +105,16 @@ impl Network {
         typical: impl Fn(usize) -> f64,
         matrix: &mut [f64],
         base: &mut [f64],
+        span: Option<(Span<'_>, &[usize])>,
     ) -> u64 {
         let n = self.layout.integrated();
         matrix.fill(0.0);
         let placed = (&*room.frames, &*room.linkages);
         let mut tangent = Tangent::new(self, state, room.signals.get(), placed, 0.0, matrix);
-        let known = self.elements.iter().all(|group| group.tangent(&mut tangent));
+        let known = self.elements.iter().all(|group| match &span {
+            Some((span, _)) => group.finish_tangent(&mut tangent, span),
+            None => group.tangent(&mut tangent),
+        });
         if known && self.bodies.is_empty() && self.linkages.is_empty() && self.own_bodies.is_empty() {
             let first = self.layout.positions;
             for (i, inverse_mass) in self.inverse_mass.iter().enumerate() {
@@ -117,7 +123,10 @@ impl Network {
                 matrix[i * n + first + i] = 1.0;
             }
         } else {
-            self.difference(state, room, typical, known, matrix, base);
+            self.difference(state, room, typical, known, matrix, base, span.map(|(span, _)| span));
+        }
+        for &row in span.iter().flat_map(|(_, mapped)| *mapped) {
+            matrix[row * n..(row + 1) * n].fill(0.0);
         }
         // What is driven does not follow the state.
         for drive in &self.drives {
@@ -133,6 +142,7 @@ impl Network {
 
     /// Difference quotients, column by column. Where `known` holds the matrix has the derivatives of forces and of the
     /// rates of element states, and only the motion of the bodies is differenced.
+    #[allow(clippy::too_many_arguments)] // What is known, and room.
     fn difference(
         &self,
         state: &mut [f64],
@@ -141,6 +151,7 @@ impl Network {
         known: bool,
         matrix: &mut [f64],
         base: &mut [f64],
+        span: Option<Span<'_>>,
     ) {
         let n = self.layout.integrated();
         let velocities = self.layout.velocities();
@@ -160,6 +171,8 @@ impl Network {
                 for (i, v) in velocities.clone().enumerate() {
                     room.load[v] = load[i] + change * matrix[v * n + column];
                 }
+            } else if let Some(span) = span {
+                apply_in::<false, _>(self, &AtEnd(&self.elements, span), state, room, 0.0);
             } else {
                 apply_in::<false, _>(self, &self.elements, state, room, 0.0);
             }
@@ -205,7 +218,7 @@ mod tests {
         trial.copy_from_slice(&start);
         evaluate_at::<false>(network, trial, &mut room, 0.3);
         let compression = room.compression.first().copied().unwrap_or(0.0);
-        let evaluations = network.jacobian(trial, &mut room, |_| 1.0, &mut matrix, &mut base);
+        let evaluations = network.jacobian(trial, &mut room, |_| 1.0, &mut matrix, &mut base, None);
         assert_eq!(evaluations, if expected_known { 0 } else { n as u64 }, "{text}");
         let driven: Vec<usize> = network.drives.iter().map(|drive| drive.coordinate.v).collect();
         for column in 0..n {
@@ -258,6 +271,67 @@ mod tests {
                      [elements.f]\nkind = \"friction\"\nbetween = [\"a\", \"ground\"]\nkinetic = 4\nstiffness = 1000\n";
         for law in ["law = \"relaxed\"\nbeta = 0.05\n", "law = \"lugre\"\ndamping = 5\n"] {
             check(&format!("{plane}{law}"), true);
+        }
+    }
+
+    /// The derivatives of a step in which a law maps, beside others that do not, against central differences.
+    #[test]
+    fn derivatives_of_mapped_steps_are_those_of_differences() {
+        let pair = "[bodies.a]\nkind = \"mass\"\nmass = 2\nvelocity = 0.5\n[bodies.b]\nkind = \"mass\"\nmass = 3\n\
+                    [elements.s]\nkind = \"spring\"\nbetween = [\"a\", \"b\"]\nstiffness = 50\ndamping = 3\n\
+                    [elements.l]\nkind = \"friction\"\nbetween = [\"b\", \"ground\"]\nlaw = \"lugre\"\nkinetic = 4\nstiffness = 1000\n\
+                    [elements.f]\nkind = \"friction\"\nbetween = [\"a\", \"b\"]\nratio = [1, 3]\nlaw = \"subloading\"\n\
+                    mu_static = 0.5\nmu_kinetic = 0.4\nnormal_force = 5\ntangential_stiffness = 100\nkappa = 10\neta = 0.1\nr = 30\n\
+                    contact_time = 0.01\nviscous = 0.3\n";
+        let scenario = Scenario::parse(&format!("{HEAD}{pair}"), "test.toml", &[]).unwrap();
+        let simulation = Simulation::new(scenario).unwrap();
+        let network = &simulation.built().network;
+        let mut mapped = Vec::new();
+        let mut name = |state: usize, _: bool| mapped.push(state);
+        network.elements.iter().for_each(|group| group.mapped(&mut name));
+        assert_eq!(mapped.len(), 4);
+        let n = network.layout.integrated();
+        let first = network.layout.first_state();
+        let before = network.initial.clone();
+        let mut start = before.clone();
+        for (i, value) in start[..first].iter_mut().enumerate() {
+            *value += 0.02 + 0.013 * i as f64;
+        }
+        let span = super::Span {
+            before: &before,
+            step: 0.1,
+            course: crate::integrate::newmark::Course::Mapped,
+        };
+        let mut scratch = network.scratch();
+        let (trial, _, mut room) = scratch.parts();
+        let groups = super::AtEnd(&network.elements, span);
+        let mut matrix = vec![0.0; n * n];
+        trial.copy_from_slice(&start);
+        super::super::stage::evaluate_groups_at::<false, _>(network, &groups, trial, &mut room, 0.3);
+        network.jacobian(
+            trial,
+            &mut room,
+            |_| 1.0,
+            &mut matrix,
+            &mut vec![0.0; 2 * n],
+            Some((span, &mapped)),
+        );
+        for column in 0..n {
+            let mut rates = [vec![0.0; n], vec![0.0; n]];
+            for (rate, sign) in rates.iter_mut().zip([1e-6, -1e-6]) {
+                trial.copy_from_slice(&start);
+                trial[column] += sign;
+                super::super::stage::evaluate_groups_at::<false, _>(network, &groups, trial, &mut room, 0.3);
+                rate.copy_from_slice(&room.rate[..n]);
+            }
+            for row in (0..n).filter(|row| !mapped.contains(row)) {
+                let difference = (rates[0][row] - rates[1][row]) / 2e-6;
+                let found = matrix[row * n + column];
+                assert!(
+                    (found - difference).abs() <= 1e-5 * difference.abs().max(1.0),
+                    "({row}, {column}): {found} {difference}"
+                );
+            }
         }
     }
 

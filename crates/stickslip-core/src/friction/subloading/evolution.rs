@@ -148,6 +148,9 @@ impl Evolution {
                 let near = y.lt(R::one());
                 let far_y = R::select(near, R::one(), y);
                 let far = ratio * scaled_integral(far_y) / far_y;
+                if !near.any() {
+                    return far;
+                }
                 // Ein(Y) = Σ (−1)^(k+1) Y^k/(k·k!)
                 let small = R::select(near, y, R::one());
                 let mut sum = R::zero();
@@ -170,6 +173,12 @@ impl Evolution {
     /// R after a travel from R = 0.
     #[inline]
     pub fn ratio<R: Real>(self, travel: R) -> R {
+        self.flow(travel).0
+    }
+
+    /// R after a travel from R = 0, and U(R)/r there, which falls off with less rounding than from R.
+    #[inline]
+    pub fn flow<R: Real>(self, travel: R) -> (R, R) {
         match self {
             Evolution::Log => {
                 let travel = travel.max(R::lit(SMALLEST));
@@ -178,15 +187,14 @@ impl Evolution {
                 if far.any() {
                     y = R::select(far, beyond_one(travel.min(R::lit(TRAVEL_AT_ONE))), y);
                 }
-                (-y).exp()
+                ((-y).exp(), y)
             }
             Evolution::Ratio => {
                 let near = travel.lt(R::lit(TRAVEL_AT_HALF));
-                R::select(
-                    near,
-                    from_zero(travel.min(R::lit(TRAVEL_AT_HALF))),
-                    R::one() - to_one(travel.max(R::lit(TRAVEL_AT_HALF))),
-                )
+                let risen = from_zero(travel.min(R::lit(TRAVEL_AT_HALF)));
+                let missing = to_one(travel.max(R::lit(TRAVEL_AT_HALF)));
+                let ratio = R::select(near, risen, R::one() - missing).max(R::lit(SMALLEST));
+                (ratio, R::select(near, R::one() - ratio, missing) / ratio)
             }
         }
     }

@@ -414,11 +414,26 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         step: R,
         next: &mut [R],
     ) -> [R; N] {
-        let mapped = self.return_map(&read::<R, N>(state), scale(slip.velocity, step), slip.load, step);
+        let guess = next[3 * N] * step;
+        let (before, moved) = (read::<R, N>(state), scale(slip.velocity, step));
+        let mapped = self.return_map_near(&before, moved, slip.load, step, guess);
         write(&mapped.state, next);
         let State { stretch, mu, .. } = mapped.state;
         let moved = self.rate(stretch, mu, end, slip.load, load_rate);
         self.force(curve, mapped.resistance, moved.stretch_rate, end, mapped.failed)
+    }
+
+    /// On one axis, with exponents 1: elsewhere the exact flows leave an error of first order.
+    fn maps<const N: usize>(&self) -> bool {
+        N == 1 && self.update == Update::ExactFlow && self.exponents.is_none()
+    }
+
+    /// Stretch and μ.
+    const MAPPED: usize = 2;
+
+    /// R of the present load.
+    fn restore<const N: usize>(&self, state: &mut [R], load: R) {
+        state[2 * N] = self.carried::<N>(state, load);
     }
 
     fn stored<const N: usize>(&self, state: &[R]) -> R {

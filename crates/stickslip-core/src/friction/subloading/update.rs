@@ -2,7 +2,7 @@
 
 use super::{Evolution, Newton, State, Subloading, Update, direction};
 use crate::scalar::vector::{add, dot, norm, scale, sub};
-use crate::scalar::{Dual, Mask, Real};
+use crate::scalar::{Mask, Real};
 
 /// Outcome of a step of given displacement.
 #[derive(Clone, Copy, Debug)]
@@ -72,29 +72,41 @@ const HALVINGS: usize = 1100;
 /// Rounds of Newton's method as published before it counts as failed.
 const PUBLISHED_ROUNDS: usize = 50;
 
-/// (1 − e^(−a))/a for a ≥ 0: e^(−a/2)·sinh(a/2)/(a/2), by its series up to a = 1.
+/// φ = (1 − e^(−a))/a for a ≥ 0, and dφ/da: up to a = 1 by φ = e^(−a/2)·sinh(a/2)/(a/2) and the series of the quotient in a²/4.
 #[inline]
-fn mean_decay<R: Real>(a: R) -> R {
+fn mean_decay<R: Real>(a: R) -> (R, R) {
+    // 1/(2k+1)!
+    const COEFFICIENTS: [f64; 9] = [
+        1.0,
+        1.0 / 6.0,
+        1.0 / 120.0,
+        1.0 / 5040.0,
+        1.0 / 362_880.0,
+        1.0 / 39_916_800.0,
+        1.0 / 6_227_020_800.0,
+        1.0 / 1_307_674_368_000.0,
+        1.0 / 355_687_428_096_000.0,
+    ];
     let near = a.le(R::one());
-    let small = R::select(near, a, R::zero());
-    let half_square = small * small * R::lit(0.25);
-    // Σ x^2k/(2k+1)!
-    let mut sum = R::one();
-    for k in [
-        16.0 * 17.0,
-        14.0 * 15.0,
-        12.0 * 13.0,
-        10.0 * 11.0,
-        72.0,
-        42.0,
-        20.0,
-        6.0,
-    ] {
-        sum = R::one() + sum * half_square * R::lit(1.0 / k);
+    let half = R::select(near, a, R::zero()) * R::lit(0.5);
+    let square = half * half;
+    let (mut sum, mut slope) = (R::zero(), R::zero());
+    for coefficient in COEFFICIENTS.into_iter().rev() {
+        slope = slope * square + sum;
+        sum = sum * square + R::lit(coefficient);
     }
-    let series = (-small * R::lit(0.5)).exp() * sum;
+    let decay = (-half).exp();
+    let (mean, fall) = (decay * sum, decay * (slope * half - sum * R::lit(0.5)));
+    if near.all() {
+        return (mean, fall);
+    }
     let large = R::select(near, R::one(), a);
-    R::select(near, series, (R::one() - (-large).exp()) / large)
+    let decay = (-large).exp();
+    let quotient = (R::one() - decay) / large;
+    (
+        R::select(near, mean, quotient),
+        R::select(near, fall, (decay - quotient) / large),
+    )
 }
 
 impl<R: Real> Subloading<R> {
@@ -110,13 +122,10 @@ impl<R: Real> Subloading<R> {
         }
         let per_slip = self.kappa / self.mu_kinetic;
         let decay = self.eta / self.mu_static * time + per_slip * slip;
-        let phi = mean_decay(Dual::<R, 1>::variable(decay, 0));
+        let (phi, phi_slope) = mean_decay(decay);
         let softening = self.softening(start);
         let change = self.healing(start) * time - softening * slip;
-        (
-            start + phi.value * change,
-            phi.grad[0] * per_slip * change - phi.value * softening,
-        )
+        (start + phi * change, phi_slope * per_slip * change - phi * softening)
     }
 
     /// The μ that solves μ = μ₀ + g(μ)·time − h(μ)·slip (seed 002, eq 24): the difference of both sides rises with μ, is not
@@ -199,11 +208,11 @@ impl<R: Real> Subloading<R> {
     #[inline]
     fn after(&self, start: &Start<R>, slip: R) -> Point<R> {
         if self.update == Update::ExactFlow {
-            let ratio = self.evolution.ratio(start.travel + self.r * slip);
+            let (ratio, speed) = self.evolution.flow(start.travel + self.r * slip);
             let (mu, mu_slope) = self.flow_mu(start.mu, slip, start.time);
             return Point {
                 ratio,
-                ratio_slope: self.approach(ratio),
+                ratio_slope: self.r * speed,
                 mu,
                 mu_slope,
             };
@@ -234,11 +243,11 @@ impl<R: Real> Subloading<R> {
     /// the step is plastic, and not larger at slip L. The bracket [0, L] always holds a root, whatever the step. It is the
     /// only one if α > F·κ(μ_s/μ_k − 1)^m.
     #[inline]
-    fn solve(&self, start: &Start<R>, length: R, normal_force: R, plastic: R::Mask) -> Solved<R> {
+    fn solve(&self, start: &Start<R>, length: R, normal_force: R, plastic: R::Mask, guess: R) -> Solved<R> {
         let whole = self.stiffness * length;
         let mut low = R::zero();
         let mut high = length;
-        let mut slip = R::zero();
+        let mut slip = guess.clamp(R::zero(), length);
         let mut settled = !plastic;
         let mut rounds = 0;
         while rounds < NEWTON_ROUNDS + HALVINGS && !settled.all() {
@@ -276,6 +285,17 @@ impl<R: Real> Subloading<R> {
             point: self.after(start, slip),
             failed: R::zero().lt(R::zero()),
             rounds,
+        }
+    }
+
+    /// The start of the step, where nothing slips.
+    #[inline(always)]
+    fn elastic(&self, start: &Start<R>) -> Point<R> {
+        Point {
+            ratio: start.ratio,
+            ratio_slope: R::zero(),
+            mu: start.mu,
+            mu_slope: R::zero(),
         }
     }
 
@@ -349,6 +369,19 @@ impl<R: Real> Subloading<R> {
         normal_force: R,
         step: R,
     ) -> Mapped<R, N> {
+        self.return_map_near(state, displacement, normal_force, step, R::zero())
+    }
+
+    /// The same with a guess of the slip, which saves rounds where a step is mapped again and again.
+    #[inline]
+    pub fn return_map_near<const N: usize>(
+        &self,
+        state: &State<R, N>,
+        displacement: [R; N],
+        normal_force: R,
+        step: R,
+        guess: R,
+    ) -> Mapped<R, N> {
         let normal_force = R::zero().max(normal_force);
         let loaded = R::zero().lt(normal_force);
         let (t_before, length_before) = direction(state.stretch);
@@ -364,7 +397,6 @@ impl<R: Real> Subloading<R> {
         match self.update {
             Update::ExactFlow => {
                 (start.ratio, ratio_gradient) = nearest(state, displacement, length_before);
-                start.travel = self.evolution.travel(start.ratio);
             }
             Update::Backward => (),
             Update::Trapezoidal => {
@@ -387,10 +419,20 @@ impl<R: Real> Subloading<R> {
         };
         let elastic = self.stiffness * length;
         let plastic = loaded & (start.ratio * mu_trial * normal_force).lt(elastic);
-        let solved = if self.newton == Newton::AsPublished && self.update != Update::ExactFlow {
+        let solved = if !plastic.any() {
+            Solved {
+                slip: R::zero(),
+                point: self.elastic(&start),
+                failed: plastic,
+                rounds: 0,
+            }
+        } else if self.newton == Newton::AsPublished && self.update != Update::ExactFlow {
             self.solve_as_published(&start, length, normal_force, plastic)
         } else {
-            self.solve(&start, length, normal_force, plastic)
+            if self.update == Update::ExactFlow {
+                start.travel = self.evolution.travel(start.ratio);
+            }
+            self.solve(&start, length, normal_force, plastic, guess)
         };
         let plastic = plastic & !solved.failed;
 
@@ -412,7 +454,12 @@ impl<R: Real> Subloading<R> {
         let sum = self.stiffness + stiffening;
         let share = self.stiffness / R::select(sum.same(R::zero()), self.stiffness, sum);
         let along = stiffening * share;
-        let by_ratio = share * point.mu * normal_force * self.ratio_gain(&start, point.ratio);
+        // On one axis R₀ does not depend on the path, and this is not needed.
+        let by_ratio = if N == 1 {
+            R::zero()
+        } else {
+            share * point.mu * normal_force * self.ratio_gain(&start, point.ratio)
+        };
         let tangent = core::array::from_fn(|i| {
             core::array::from_fn(|j| {
                 let unit = if i == j { R::one() } else { R::zero() };
