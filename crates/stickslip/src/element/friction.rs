@@ -402,56 +402,13 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
 }
 
 impl<L: Lift> Friction<L> {
-    /// Change of the relative position since the start of a step, over its length.
+    /// What is known of the mean velocity of a step before its end: by velocities, as a change of position far from 0 would be
+    /// rounding.
     #[inline(always)]
-    fn mean_velocity<const N: usize>(&self, state: &[f64], span: &Span<'_>) -> [f64; N] {
-        let start = self.pair.position::<N>(span.before);
-        let end = self.pair.position::<N>(state);
-        std::array::from_fn(|i| (end[i] - start[i]) / span.step)
-    }
-
-    /// Adds the derivatives of the force of [`Course::Mapped`] with respect to position and velocity at the end.
-    fn differentiate_map<const N: usize>(&self, tangent: &mut Tangent<'_>, span: &Span<'_>) {
-        let load = Dual::lit(self.load.value(tangent.signals, &[]));
-        let load_rate = Dual::lit(self.load_rate.map_or(0.0, |signal| tangent.signals[signal]));
-        let mean = self.mean_velocity::<N>(tangent.state, span);
-        let end = self.pair.velocity::<N>(tangent.state);
-        let count = L::STATES * N;
-        let mut state = [Dual::lit(0.0); MOST_STATES];
-        let mut guess = state;
-        for i in 0..count {
-            state[i] = Dual::lit(span.before[self.state + i]);
-            guess[i] = Dual::lit(tangent.state[self.state + i]);
-        }
-        let (law, step) = (lifted::<L, N>(&self.law), Dual::lit(span.step));
-        for by_position in [true, false] {
-            let vary = |x: [f64; N], varies: bool| -> [Dual<f64, N>; N] {
-                std::array::from_fn(|i| {
-                    if varies {
-                        Dual::variable(x[i], i)
-                    } else {
-                        Dual::lit(x[i])
-                    }
-                })
-            };
-            let slip = Slip {
-                velocity: vary(mean, by_position),
-                load,
-            };
-            let end = vary(end, !by_position);
-            let mut next = guess;
-            let (state, next) = (&state[..count], &mut next[..count]);
-            let force = law.advance_to(&self.curve, &slip, end, load_rate, state, step, next);
-            for (i, force) in force.iter().enumerate() {
-                for (j, &slope) in force.grad.iter().enumerate() {
-                    if by_position {
-                        tangent.add_stiffness(&self.pair, i, j, slope / span.step);
-                    } else {
-                        tangent.add_damping(&self.pair, i, j, slope);
-                    }
-                }
-            }
-        }
+    fn known_velocity<const N: usize>(&self, span: &Span<'_>) -> [f64; N] {
+        let start = self.pair.velocity::<N>(span.before);
+        let other = self.pair.velocity::<N>(span.other);
+        std::array::from_fn(|i| span.weights[0] * start[i] + span.weights[1] * other[i])
     }
 
     /// Force and states at the end of a step with the rates of its start, as functions of the slip velocity, linearised at
@@ -560,12 +517,11 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
                 }
                 std::array::from_fn(|i| along(&force[i]))
             } else {
-                let velocity = if span.course == Course::Mapped {
+                if span.course == Course::Mapped {
                     next[..L::STATES * N].copy_from_slice(&stage.state[states.clone()]);
-                    friction.mean_velocity(stage.state, span)
-                } else {
-                    std::array::from_fn(|i| 0.5 * (start[i] + end[i]))
-                };
+                }
+                let known = friction.known_velocity::<N>(span);
+                let velocity = std::array::from_fn(|i| known[i] + span.weights[2] * end[i]);
                 let slip = Slip { velocity, load };
                 let next = &mut next[..L::STATES * N];
                 with_curve!(&friction.curve, |c| friction
@@ -584,12 +540,8 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
             return false;
         }
         for friction in &self.0 {
-            if span.course == Course::Mapped {
-                if friction.law.maps::<N>() {
-                    friction.differentiate_map::<N>(tangent, span);
-                } else {
-                    Self::differentiate(friction, tangent);
-                }
+            if span.course == Course::Mapped && !friction.law.maps::<N>() {
+                Self::differentiate(friction, tangent);
                 continue;
             }
             let load = friction.load.value(tangent.signals, &[]);
@@ -601,8 +553,10 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
             } else {
                 let end = friction.pair.velocity::<N>(tangent.state);
                 let end: [Dual<f64, N>; N] = std::array::from_fn(|i| Dual::variable(end[i], i));
+                let known = friction.known_velocity::<N>(span);
+                let weight = Dual::lit(span.weights[2]);
                 let slip = Slip {
-                    velocity: std::array::from_fn(|i| (end[i] + Dual::lit(start[i])) * Dual::lit(0.5)),
+                    velocity: std::array::from_fn(|i| Dual::lit(known[i]) + weight * end[i]),
                     load: Dual::lit(load),
                 };
                 let mut state = [Dual::lit(0.0); MOST_STATES];
@@ -611,6 +565,11 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
                     *dual = Dual::lit(value);
                 }
                 let count = before.len();
+                if span.course == Course::Mapped {
+                    for (dual, &value) in next[..count].iter_mut().zip(&tangent.state[friction.state..]) {
+                        *dual = Dual::lit(value);
+                    }
+                }
                 let (law, load_rate) = (lifted::<L, N>(&friction.law), Dual::lit(load_rate));
                 let (state, next, step) = (&state[..count], &mut next[..count], Dual::lit(span.step));
                 law.advance_to(&friction.curve, &slip, end, load_rate, state, step, next)

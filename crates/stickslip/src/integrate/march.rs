@@ -12,7 +12,7 @@
 //! Energies that went through the network are integrated along with the state, by the same method, and take no part in
 //! the choice of the step.
 
-use super::newmark::{AtEnd, Course, Span};
+use super::newmark::{AtEnd, Span};
 use super::{Halt, Work, adaptive, stiff};
 use crate::network::stage::{Room, evaluate_at, evaluate_groups_at, input_power};
 use crate::network::{Network, NetworkState, Scratch};
@@ -194,15 +194,6 @@ impl Bench<'_> {
         for &i in mapped {
             state[i] = span.before[i] + span.step * rate[i];
         }
-    }
-}
-
-/// A stage as laws that map steps see it.
-pub(crate) fn mapped_span(before: &[f64], step: f64) -> Span<'_> {
-    Span {
-        before,
-        step,
-        course: Course::Mapped,
     }
 }
 

@@ -36,6 +36,10 @@ pub struct Span<'a> {
     pub step: f64,
     /// How laws go through it.
     pub course: Course,
+    /// Another state on the way.
+    pub other: &'a [f64],
+    /// What the velocities at the start, in that other state and at the end count in the mean velocity of the step.
+    pub weights: [f64; 3],
 }
 
 /// How friction laws go through a step that is solved as a whole.
@@ -43,9 +47,9 @@ pub struct Span<'a> {
 pub enum Course {
     /// Linearised at the start.
     Linear,
-    /// By their own implicit update, with the mean of the velocities at both ends.
+    /// By their own implicit update, with the mean velocity.
     Mean,
-    /// By their update with the change of position, where a law maps steps ([`stickslip_core::friction::Bristle::maps`]); the
+    /// So, with what they found last as a guess, where a law maps steps ([`stickslip_core::friction::Bristle::maps`]); the
     /// others give their rates at the end.
     Mapped,
 }
@@ -137,7 +141,18 @@ struct Equations<'a, 'b> {
     reach: f64,
 }
 
-impl Equations<'_, '_> {
+impl<'a> Equations<'a, '_> {
+    /// The step as frictions see it.
+    fn span(&self) -> Span<'a> {
+        Span {
+            before: self.before,
+            step: self.step,
+            course: self.course(),
+            other: self.before,
+            weights: [0.5, 0.0, 0.5],
+        }
+    }
+
     fn course(&self) -> Course {
         if self.rule.linear { Course::Linear } else { Course::Mean }
     }
@@ -155,11 +170,7 @@ impl Equations<'_, '_> {
             let known = (0.5 - beta) - beta * (1.0 - gamma) / gamma;
             self.scratch.trial[i] = x0 + step * (v0 + beta / gamma * (v - v0)) + step * step * known * a0;
         }
-        let span = Span {
-            before: self.before,
-            step,
-            course: self.course(),
-        };
+        let span = self.span();
         let (trial, _, mut room) = self.scratch.parts();
         apply_in::<false, _>(network, &AtEnd(&network.elements, span), trial, &mut room, step);
         network.accelerate(trial, room.frames, room.linkages, room.load, room.rate);
@@ -182,11 +193,7 @@ impl Equations<'_, '_> {
         let Rule { beta, gamma, .. } = self.rule;
         let (network, step) = (self.network, self.step);
         let (n, all, first) = (velocity.len(), network.layout.integrated(), network.layout.positions);
-        let span = Span {
-            before: self.before,
-            step,
-            course: self.course(),
-        };
+        let span = self.span();
         tangent.fill(0.0);
         let Scratch {
             trial: state,

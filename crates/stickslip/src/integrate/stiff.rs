@@ -8,8 +8,8 @@
 //! is kept from step to step as long as it converges fast, and found anew in every iteration where it does not: at the
 //! change between stick and slip, touch and release.
 
-use super::march::{Bench, Failure, Interval, March, Rows, StepControl, hermite, mapped_span, worst};
-use super::newmark::{AtEnd, Span};
+use super::march::{Bench, Failure, Interval, March, Rows, StepControl, hermite, worst};
+use super::newmark::{AtEnd, Course, Span};
 use crate::network::dense::{lu_apply, lu_factor};
 use crate::network::stage::{evaluate_at, evaluate_groups_at};
 
@@ -281,6 +281,14 @@ pub(crate) fn attempt<const OBSERVE: bool>(
         next[i] = march.front[i] + GAMMA * h * first[i];
     }
     mapped.iter().for_each(|&i| next[i] = march.front[i]);
+    // Mean velocities are those whose displacement the stages have: d·h·(v₁ + v₂) first, h·(w·v₁ + w·v₂ + d·v₃) in all.
+    let to_middle = Span {
+        before: begin,
+        step: GAMMA * h,
+        course: Course::Mapped,
+        other: begin,
+        weights: [0.5, 0.0, 0.5],
+    };
     let mut stage = Stage {
         bench: &mut *bench,
         control,
@@ -288,15 +296,14 @@ pub(crate) fn attempt<const OBSERVE: bool>(
         driven,
         time: interval.at(GAMMA),
         scale,
-        span: maps.then_some((mapped_span(begin, GAMMA * h), mapped)),
+        span: maps.then_some((to_middle, mapped)),
         lone: *lone,
     };
     let change_left = stage.solve(&mut next[..n], known, change, base)?;
     if maps {
         // The states that belong to the solution.
         if change_left > UNSEEN {
-            let span = mapped_span(begin, GAMMA * h);
-            bench.map(next, interval.at(GAMMA), span, mapped, change);
+            bench.map(next, interval.at(GAMMA), to_middle, mapped, change);
         }
         // Drivers as they were placed, all else as it was found.
         middle_state.copy_from_slice(bench.trial);
@@ -320,6 +327,13 @@ pub(crate) fn attempt<const OBSERVE: bool>(
         next[i] += rest * (middle[i] + (middle[i] - first[i]) * (1.0 - GAMMA) / (2.0 * GAMMA));
     }
     mapped.iter().for_each(|&i| next[i] = middle_state[i]);
+    let to_end = Span {
+        before: middle_state,
+        step: rest,
+        course: Course::Mapped,
+        other: begin,
+        weights: [W - D, W - D, D].map(|weight| weight / (1.0 - GAMMA)),
+    };
     let mut stage = Stage {
         bench: &mut *bench,
         control,
@@ -327,12 +341,12 @@ pub(crate) fn attempt<const OBSERVE: bool>(
         driven,
         time: interval.at(1.0),
         scale,
-        span: maps.then_some((mapped_span(middle_state, rest), mapped)),
+        span: maps.then_some((to_end, mapped)),
         lone: *lone,
     };
     let change_left = stage.solve(&mut next[..n], known, change, base)?;
     if change_left > UNSEEN && maps {
-        bench.map(next, interval.at(1.0), mapped_span(middle_state, rest), mapped, change);
+        bench.map(next, interval.at(1.0), to_end, mapped, change);
     }
     for i in 0..n {
         last[i] = (next[i] - known[i]) / scale;
@@ -353,7 +367,14 @@ pub(crate) fn attempt<const OBSERVE: bool>(
     if maps {
         // One map over the whole step in place of two tells what it matters that the speed changed.
         known[..n].copy_from_slice(&next[..n]);
-        bench.map(known, interval.at(1.0), mapped_span(begin, h), mapped, base);
+        let whole = Span {
+            before: begin,
+            step: h,
+            course: Course::Mapped,
+            other: middle_state,
+            weights: [W, W, D],
+        };
+        bench.map(known, interval.at(1.0), whole, mapped, base);
         for &i in mapped {
             let bend = h * first[i] - (next[i] - begin[i]);
             let turn = (next[i] - begin[i]) - h * last[i] - bend;

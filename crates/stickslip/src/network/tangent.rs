@@ -301,6 +301,8 @@ mod tests {
             before: &before,
             step: 0.1,
             course: crate::integrate::newmark::Course::Mapped,
+            other: &start,
+            weights: [0.3, 0.1, 0.6],
         };
         let mut scratch = network.scratch();
         let (trial, _, mut room) = scratch.parts();
