@@ -454,7 +454,7 @@ impl<'a> Builder<'a> {
         inverse_mass.truncate(self.layout.masses + self.layout.drivers);
         let network = Network {
             step: self.step,
-            looking_step: if self.method.chooses_steps() { 0.0 } else { self.step },
+            reporting_step: if self.method.chooses_steps() { 0.0 } else { self.step },
             inverse_mass,
             gravity: self.gravity,
             world_gravity: self.world_gravity,
