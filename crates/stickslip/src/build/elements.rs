@@ -349,12 +349,13 @@ impl Builder<'_> {
         }
         let inverse = self.inverse_mass_along(&pair);
         let mass = if inverse > 0.0 { 1.0 / inverse } else { 1.0 };
-        let reason = |what: &str| format!("{what} with m = {mass:.4} felt at the mesh and step = {} s", self.step);
+        let (step, said) = self.resolved_step();
+        let reason = |what: &str| format!("{what} with m = {mass:.4} felt at the mesh and {said}");
         let (k_reason, d_reason) = (reason("m*(0.5/step)^2"), reason("sqrt(stiffness*m)"));
         let stiffness = match spec.stiffness {
             Some(value) => value,
             None => {
-                let value = mass * (0.5 / self.step) * (0.5 / self.step);
+                let value = mass * (0.5 / step) * (0.5 / step);
                 self.choose(format!("{path}.stiffness"), value, "force per r1*q1 - r2*q2", k_reason)
             }
         };
@@ -973,14 +974,14 @@ impl Builder<'_> {
         } else {
             mass * arm.max(1e-2) * arm.max(1e-2)
         };
-        let rate = 0.5 / self.step;
+        let (step, said) = self.resolved_step();
+        let rate = 0.5 / step;
         let mut pick = |key: &str, given: Option<f64>, value: f64, unit: &'static str, why: String| match given {
             Some(given) => given,
             None => self.choose(format!("{path}.{key}"), value, unit, why),
         };
-        let step = rate.recip() * 0.5;
-        let why = |what: &str| format!("{what} with m = {mass:.4} felt at the joint and step = {step} s");
-        let why_turning = |what: &str| format!("{what} with J = {inertia:.4e} felt by a torque and step = {step} s");
+        let why = |what: &str| format!("{what} with m = {mass:.4} felt at the joint and {said}");
+        let why_turning = |what: &str| format!("{what} with J = {inertia:.4e} felt by a torque and {said}");
         let kt = pick(
             "stiffness",
             spec.stiffness,
