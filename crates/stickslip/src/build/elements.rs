@@ -559,11 +559,13 @@ impl Builder<'_> {
         let [position] = pair.position::<1>(&self.initial);
         let [velocity] = pair.velocity::<1>(&self.initial);
         let angular = felt.angular == Some(true);
+        let free = self.falls_freely(element, spec.between);
+        let landing = |gap: f64, approach: f64, toward: f64| Landing::expected(gap, approach, toward, angular, free);
         let ends = [
             spec.lower
-                .and_then(|lower| Landing::expected(position - lower, -velocity, -falling, angular)),
+                .and_then(|lower| landing(position - lower, -velocity, -falling)),
             spec.upper
-                .and_then(|upper| Landing::expected(upper - position, velocity, falling, angular)),
+                .and_then(|upper| landing(upper - position, velocity, falling)),
         ];
         let pressed = Pressed {
             felt,
@@ -730,9 +732,24 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether nothing but gravity acts on a body that an element keeps off the ground: no force of its own, no other
+    /// element.
+    fn falls_freely(&self, element: usize, between: [Port; 2]) -> bool {
+        let ([Port::Body(body), Port::Ground] | [Port::Ground, Port::Body(body)]) = between else {
+            return false;
+        };
+        let unloaded = match &self.scenario.bodies[body].1 {
+            BodySpec::Mass(mass) => mass.force.is_empty(),
+            BodySpec::RigidBody(rigid) => rigid.force.is_empty() && rigid.torque.is_empty(),
+            _ => false,
+        };
+        let mut others = self.scenario.elements.iter().enumerate();
+        unloaded && !others.any(|(index, (_, other))| index != element && other.between().contains(&Port::Body(body)))
+    }
+
     /// What presses on one touching point of a contact: the body's mass and weight along the normal at the start. A box
     /// lands on four corners, and each carries a quarter.
-    fn pressed(&self, geometry: &Geometry, felt: Felt) -> Pressed {
+    fn pressed(&self, geometry: &Geometry, felt: Felt, free: bool) -> Pressed {
         let frames = [self.initial_frame(geometry.first), self.initial_frame(geometry.second)];
         let touches = (0..geometry.points.len()).map(|index| geometry.touch(index, &frames[0], &frames[1]));
         let nearest = touches.min_by(|a, b| a.gap.total_cmp(&b.gap));
@@ -763,12 +780,12 @@ impl Builder<'_> {
             _ => frame.point_velocity(&touch.point),
         });
         let approach = -touch.normal.dot(&(velocity[0] - velocity[1]));
-        // Gravity moves what is free to move.
-        let free = [first, second].map(|inverse| f64::from(u8::from(inverse > 0.0)));
-        let toward = -self.world_gravity.dot(&touch.normal) * (free[0] - free[1]);
+        // Gravity moves what can move.
+        let moves = [first, second].map(|inverse| f64::from(u8::from(inverse > 0.0)));
+        let toward = -self.world_gravity.dot(&touch.normal) * (moves[0] - moves[1]);
         Pressed {
             felt,
-            landing: Landing::expected(touch.gap, approach, toward, false),
+            landing: Landing::expected(touch.gap, approach, toward, false, free),
             mass: (inverse > 0.0).then(|| 1.0 / inverse),
             weight: (second == 0.0 && first > 0.0 && whole).then(|| falling / (share * first)),
             how: if corners {
@@ -855,7 +872,8 @@ impl Builder<'_> {
             radius,
             surface,
         };
-        let pressed = self.pressed(&geometry, felt);
+        let free = self.falls_freely(element, spec.between);
+        let pressed = self.pressed(&geometry, felt, free);
         let Some(normal) = self.normal_law(&format!("{path}.normal"), Some(&spec.normal), pressed) else {
             return;
         };
