@@ -39,6 +39,43 @@ fn every_form_holds_the_terms_of_the_equation() {
     assert!(folder.run(&set).ok().out.contains("mu = 0.125"));
 }
 
+/// Lines as one would write them by hand: no sign after a sign, no power of the last factor alone, axes upright.
+#[test]
+fn latex_reads_as_the_equation_was_written() {
+    let folder = Folder::new("rewrite-latex");
+    folder.write(
+        "signs.toml",
+        r#"[simulation]
+duration = 1
+step = 1e-4
+integrator = "rk4"
+[inclusion]
+states = { p = 0.1, v = 0, w = 0, ux = 0, uy = 0 }
+parameters = { M = 2, a = 3 }
+relax = { sgn = { stiffness = 1e5, beta = 5e-3 } }
+[inclusion.equations]
+p = "(-p)*v"
+v = "a - (-p)*v"
+w = "(-M*p)^2"
+ux = "-a*sgn([ux, uy]).x"
+uy = "-a*sgn([ux, uy]).y"
+"#,
+    );
+    let out = folder.run(&["rewrite", "signs.toml", "--emit", "latex"]).ok().out;
+    let lines: Vec<&str> = out.lines().map(str::trim).collect();
+    for line in [
+        r"\frac{\mathrm{d}}{\mathrm{d}t} p &= -p \, v \\",
+        r"\frac{\mathrm{d}}{\mathrm{d}t} v &= a - \left(-p \, v\right) \\",
+        r"\frac{\mathrm{d}}{\mathrm{d}t} w &= {\left(-M \, p\right)}^{2} \\",
+        r"\frac{\mathrm{d}}{\mathrm{d}t} u_x &\in -a \, \operatorname{sgn}\left(u_x, u_y\right)_{\mathrm{x}} \\",
+        r"\frac{\mathrm{d}}{\mathrm{d}t} u_y &\in -a \, \operatorname{sgn}\left(u_x, u_y\right)_{\mathrm{y}}",
+        r"\frac{\mathrm{d}}{\mathrm{d}t} u_x &= -f_{s1\mathrm{x}} \\",
+        r"\frac{\mathrm{d}}{\mathrm{d}t} a_{1\mathrm{y}} &= \frac{f_{s1\mathrm{y}}/K_{s1} - a_{1\mathrm{y}}}{\beta_{s1}}",
+    ] {
+        assert!(lines.contains(&line), "no {line} in:\n{out}");
+    }
+}
+
 #[test]
 fn bad_files_and_forms_are_refused() {
     let folder = Folder::with_block("rewrite-refused");

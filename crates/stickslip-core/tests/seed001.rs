@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use stickslip_core::contact::Normal;
 use stickslip_core::contact::proxy::Proxy;
 use stickslip_core::contact::relaxed::{Circumstances, Relaxed, alpha_for, alpha_for_rebound, impact};
+use stickslip_core::scalar::{Dual, Real};
 
 /// The restitution of a free impact, by an independent implementation, to 1e-10.
 #[test]
@@ -76,28 +77,105 @@ fn rebounds_have_their_limits() {
     };
     for (a, b) in [(0.7, 1.0), (0.4, 1.0), (0.3, 2.0), (0.15, 3.0)] {
         let closed = impact(a, b);
-        assert!((free.rebound(a, b) - closed.restitution).abs() < 2e-4 * closed.restitution);
+        assert!((free.rebound(a, b, 0.0).unwrap() - closed.restitution).abs() < 2e-4 * closed.restitution);
         let load = 1e-3 / closed.loss_under_load();
-        let loss = 1.0 - Circumstances { load, ..free }.rebound(a, b) / closed.restitution;
+        let loss = 1.0 - Circumstances { load, ..free }.rebound(a, b, 0.0).unwrap() / closed.restitution;
         assert!((loss - 1e-3).abs() < 2e-4, "{a} {b}: {loss}");
         let euler = Circumstances {
             load: 0.02,
             euler_step: Some(0.03),
         };
         let alpha = alpha_for_rebound(closed.restitution, b, 0.05, &euler).unwrap();
-        assert!((euler.rebound(alpha, b) - closed.restitution).abs() < 1e-3 * closed.restitution);
+        for part in [0.0, 0.3, 0.9] {
+            let found = in_euler_steps(alpha, b, 0.02, 0.03, part);
+            assert!(
+                (found - closed.restitution).abs() < 0.01 * closed.restitution,
+                "{found} {closed:?}"
+            );
+            assert!((euler.rebound(alpha, b, part).unwrap() - found).abs() < 1e-12);
+        }
     }
     let pressed = Circumstances { load: 0.3, ..free };
-    assert!((pressed.rebound(1.0, 1.0) - 1.0).abs() < 2e-4);
+    assert!((pressed.rebound(1.0, 1.0, 0.0).unwrap() - 1.0).abs() < 2e-4);
     for step in [0.01, 0.05] {
         let euler = Circumstances {
             euler_step: Some(step),
             ..free
         };
         let expected = (core::f64::consts::FRAC_PI_2 * step).exp();
-        assert!((euler.rebound(1.0, 1.0) - expected).abs() < 0.5 * step * step);
+        assert!((euler.rebound(1.0, 1.0, 0.0).unwrap() - expected).abs() < 0.5 * step * step);
     }
     assert_eq!(alpha_for_rebound(0.1, 1.0, 0.2, &free), None);
+    // A body that is too heavy stays.
+    let heavy = Circumstances { load: 0.3, ..free };
+    assert_eq!(heavy.rebound(0.1, 3.0, 0.0), None);
+    // However fine the steps are.
+    let fine = Circumstances {
+        euler_step: Some(1e-8),
+        ..free
+    };
+    let closed = impact(0.4, 1.0).restitution;
+    assert!((fine.rebound(0.4, 1.0, 0.0).unwrap() - closed).abs() < 1e-3 * closed);
+    // Where the rebound depends on the place of the touch-down there is no α for it.
+    let rough = Circumstances {
+        euler_step: Some(0.08),
+        ..free
+    };
+    let (first, other) = (
+        in_euler_steps(0.16, 8.0, 0.0, 0.08, 0.0),
+        in_euler_steps(0.16, 8.0, 0.0, 0.08, 0.75),
+    );
+    assert!((first - other).abs() > 0.03 * first, "{first} {other}");
+    assert_eq!(alpha_for_rebound(first, 8.0, 0.08, &rough), None);
+}
+
+/// Where the proxy changes from free to resting, over 1e-7 of the way, slopes are those of the part that rests: f = part·K·(−p − β·ṗ)
+/// and ė = −e/β + part·(e/β − ṗ), with the part as it is. Those of the change itself would be millions of times as large.
+#[test]
+fn the_change_of_a_proxy_has_no_slope_of_its_own() {
+    let (stiffness, beta, gap_rate, e) = (70.0, 0.05, -0.3, 0.01);
+    let law = Proxy {
+        stiffness: Dual::<f64, 3>::lit(stiffness),
+        beta: Dual::lit(beta),
+    };
+    for part in [0.25, 0.5, 0.9] {
+        let gap = -e + (1.0 - part) * 1e-7 * (beta * 0.3 + e);
+        let mut rate = [Dual::lit(0.0)];
+        let state = [Dual::variable(e, 2)];
+        let force = law.respond(
+            Dual::variable(gap, 0),
+            Dual::variable(gap_rate, 1),
+            &state,
+            Dual::lit(0.0),
+            &mut rate,
+        );
+        assert!((force.value / (part * stiffness * (-gap - beta * gap_rate)) - 1.0).abs() < 1e-6);
+        let expected = [
+            (force.grad, [-part * stiffness, -part * stiffness * beta, 0.0]),
+            (rate[0].grad, [0.0, -part, (part - 1.0) / beta]),
+        ];
+        for (found, expected) in expected {
+            for (found, expected) in found.into_iter().zip(expected) {
+                assert!(
+                    (found - expected).abs() < 1e-6 * expected.abs().max(1.0),
+                    "{found} {expected}"
+                );
+            }
+        }
+    }
+}
+
+/// An impact of a mass 1 on eq 15 with K = 1 in steps of explicit Euler that begin `part` of a step above the obstacle.
+fn in_euler_steps(alpha: f64, beta: f64, load: f64, step: f64, part: f64) -> f64 {
+    let (mut p, mut v, mut e) = (part * step, -1.0f64, 0.0f64);
+    loop {
+        let force = f64::max(0.0, e - beta * (p + e) / alpha);
+        let e_rate = f64::max(-e / beta, -(p + e) / alpha);
+        (p, v, e) = (p + step * v, v + step * (force - load), e + step * e_rate);
+        if p > 0.0 && v > 0.0 {
+            return (v * v + 2.0 * load * p).sqrt();
+        }
+    }
 }
 
 proptest! {

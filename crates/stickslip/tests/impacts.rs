@@ -10,15 +10,24 @@ use stickslip::scenario::Scenario;
 
 /// A mass that flies into a stop: speed after over speed before, and the deepest penetration.
 fn impact(mass: f64, speed: f64, step: f64, integrator: &str, normal: &str) -> (f64, f64) {
+    let mut body = flying(mass, speed, (step, 0.3), integrator, normal);
+    assert!(body.built().warnings.is_empty(), "{:?}", body.built().warnings);
+    rebound(&mut body, speed)
+}
+
+/// A mass that touches down `part` of a step after the sixth.
+fn flying(mass: f64, speed: f64, (step, part): (f64, f64), integrator: &str, normal: &str) -> Simulation {
     let text = format!(
         "[simulation]\nduration = 1\nstep = {step:e}\nintegrator = \"{integrator}\"\n\
          [bodies.body]\nkind = \"mass\"\nmass = {mass}\nposition = {}\nvelocity = {}\n\
          [elements.wall]\nkind = \"stop\"\nbetween = [\"body\", \"ground\"]\nlower = 0\nnormal = {{ law = \"relaxed\", {normal} }}\n",
-        speed * (6.0 * step + 1.3e-4),
+        speed * (6.0 + part) * step,
         -speed
     );
-    let mut body = written(&text, &[]);
-    assert!(body.built().warnings.is_empty(), "{:?}", body.built().warnings);
+    written(&text, &[])
+}
+
+fn rebound(body: &mut Simulation, speed: f64) -> (f64, f64) {
     let mut depth = 0.0f64;
     loop {
         body.advance(1).unwrap();
@@ -50,25 +59,65 @@ fn a_restitution_is_met_with_the_chosen_stiffness() {
 #[test]
 fn a_restitution_is_met_with_every_integrator() {
     for integrator in ["rk4", "euler", "adaptive", "stiff"] {
-        for restitution in [1.0, 0.97, 0.6, 0.45, 0.3, 0.12, 0.05] {
-            for speed in [0.8, 0.83, 0.87, 1.0, 1.1] {
+        for restitution in [1.0, 0.97, 0.6, 0.45, 0.3, 0.2, 0.12, 0.1, 0.07, 0.05, 0.03] {
+            for part in PARTS {
                 let normal = format!("restitution = {restitution}");
-                let (found, _) = impact(1.3, speed, 1e-4, integrator, &normal);
-                let what = format!("{restitution}, {integrator}, {speed} m/s");
-                close(&what, found, restitution, 0.02 * restitution);
+                let mut body = flying(1.3, 0.9, (1e-4, part), integrator, &normal);
+                assert!(body.built().warnings.is_empty(), "{:?}", body.built().warnings);
+                let what = format!("{restitution}, {integrator}, {part} of a step");
+                close(&what, rebound(&mut body, 0.9).0, restitution, 0.02 * restitution);
             }
         }
-        // With a stiffness of the user's own, up to where explicit Euler is warned about: 0.1 rad of the impact in a step.
-        for (restitution, stiffness) in [(0.9, 1e3), (0.6, 1e4), (0.6, 1e5), (0.3, 9e5)] {
-            let normal = format!("restitution = {restitution}, stiffness = {stiffness}");
-            let (found, _) = impact(1.0, 1.0, 1e-4, integrator, &normal);
-            close(
-                &format!("{normal}, {integrator}"),
-                found,
-                restitution,
-                0.02 * restitution,
-            );
+    }
+}
+
+const PARTS: [f64; 5] = [0.0, 0.2, 0.4, 0.6, 0.8];
+
+/// With a stiffness of the user's own, and with a β, explicit Euler meets a restitution as well or warns that it does not.
+/// It warns where it must: 1e6 takes steps of 0.1 rad. It does not where it need not.
+#[test]
+fn explicit_euler_meets_a_restitution_or_warns() {
+    let (mut met, mut warned) = (0, 0);
+    for restitution in [0.9, 0.6, 0.3, 0.15, 0.1, 0.07, 0.03] {
+        for stiffness in [1e3, 1e4, 1e5, 4e5, 8e5, 1e6, 3e6] {
+            for beta in ["", ", beta = 0.01", ", beta = 0.03"] {
+                let normal = format!("restitution = {restitution}, stiffness = {stiffness}{beta}");
+                let text = format!(
+                    "[simulation]\nduration = 1\nstep = 1e-4\nintegrator = \"euler\"\n[bodies.body]\nkind = \"mass\"\nmass = 1\n\
+                     [elements.wall]\nkind = \"stop\"\nbetween = [\"body\", \"ground\"]\nlower = 0\n\
+                     normal = {{ law = \"relaxed\", {normal} }}\n"
+                );
+                let scenario = Scenario::parse(&text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
+                // What this β cannot have is refused with any integrator.
+                let Ok(simulation) = Simulation::new(scenario) else {
+                    continue;
+                };
+                if !simulation.built().warnings.is_empty() {
+                    warned += 1;
+                    assert!(stiffness > 1e4 || restitution < 0.2 || !beta.is_empty(), "{normal}");
+                    continue;
+                }
+                met += 1;
+                for part in PARTS {
+                    let mut body = flying(1.0, 1.0, (1e-4, part), "euler", &normal);
+                    let what = format!("{normal}, {part} of a step");
+                    close(&what, rebound(&mut body, 1.0).0, restitution, 0.02 * restitution);
+                }
+            }
         }
+    }
+    assert!(met > 30 && warned > 20, "{met} {warned}");
+}
+
+/// However soft the contact is for the step: here 1e-6 rad of the impact in a step, and less.
+#[test]
+fn a_soft_contact_under_fine_steps_of_euler_loses_what_it_should() {
+    for (stiffness, restitution) in [(1.0, 0.6), (0.04, 0.3)] {
+        let normal = format!("restitution = {restitution}, stiffness = {stiffness}");
+        let fine = flying(1.0, 1.0, (1e-6, 0.3), "euler", &normal);
+        let rough = flying(1.0, 1.0, (1e-6, 0.3), "rk4", &normal);
+        let alpha = [&fine, &rough].map(|body| body.built().choices.last().unwrap().value);
+        close(&normal, alpha[0], alpha[1], 2e-3 * alpha[1]);
     }
 }
 
@@ -202,6 +251,120 @@ fn the_weight_does_not_spoil_a_restitution_unseen() {
     }
     // Of a fall of 5 mm on a contact for steps of 1 ms the weight would take most.
     assert_eq!(dropped(0.3, 0.005, 1e-3, "rk4"), None);
+}
+
+/// Speeds at the height of the floor over those of the touch-down before, of a mass of 1 kg dropped with the text `more`
+/// in its table; and the warnings.
+fn bounces(height: f64, integrator: &str, step: f64, normal: &str, more: &str) -> (Vec<f64>, Vec<String>) {
+    let text = format!(
+        "[simulation]\nduration = 3\nstep = {step:e}\nintegrator = \"{integrator}\"\ngravity = [0, 0, -9.81]\n\
+         [bodies.p]\nkind = \"mass\"\nmass = 1\nposition = [0, 0, {height}]\n{more}\n\
+         [elements.floor]\nkind = \"contact\"\nbetween = [\"p\", \"ground\"]\n\
+         surface = {{ plane = {{ normal = [0, 0, 1], offset = 0 }} }}\nnormal = {{ law = \"relaxed\", {normal} }}\n"
+    );
+    let mut p = written(&text, &[]);
+    let warnings = p
+        .built()
+        .warnings
+        .iter()
+        .map(|warning| format!("{warning:?}"))
+        .collect();
+    let weight = if more.contains("9.81") { 0.0 } else { 9.81 };
+    let (mut found, mut down, mut touched) = (Vec::new(), 0.0, false);
+    for _ in 0..(2.0 / step) as usize {
+        p.advance(1).unwrap();
+        let (z, v) = (p.position(0)[2], p.velocity(0)[2]);
+        let speed = (v * v + 2.0 * weight * z).max(0.0).sqrt();
+        match (z > 0.0, v > 0.0) {
+            (true, false) => down = speed,
+            (true, true) if touched => found.push(speed / down),
+            _ => (),
+        }
+        touched = z <= 0.0;
+    }
+    (found, warnings)
+}
+
+/// α makes up for the weight at the first touch-down only. The next one misses by loss·(1/r − 1), and the warning says so.
+#[test]
+fn a_second_bounce_that_misses_is_told_of() {
+    for (restitution, step, told) in [
+        (0.3, 5e-4, true),
+        (0.35, 4e-4, true),
+        (0.6, 1e-4, false),
+        (0.9, 2e-4, false),
+    ] {
+        let (found, warnings) = bounces(1.0, "rk4", step, &format!("restitution = {restitution}"), "");
+        close("first", found[0], restitution, 0.02 * restitution);
+        let missed = 1.0 - found[1] / restitution;
+        assert_eq!(missed > 0.02, told, "{missed}");
+        assert_eq!(!warnings.is_empty(), told, "{warnings:?}");
+        if told {
+            let words = warnings[0].split("misses it by about ").nth(1).expect(&warnings[0]);
+            let part: f64 = words.split(' ').next().unwrap().parse().unwrap();
+            close("told", 0.01 * part, missed, 0.3 * missed);
+            assert!(warnings[0].contains("first touch-down"));
+        }
+    }
+    // Where the steps are chosen, so is a stiffness at which both are met, down to a third.
+    for restitution in [0.4, 0.6] {
+        let (found, warnings) = bounces(1.0, "adaptive", 1e-3, &format!("restitution = {restitution}"), "");
+        assert!(warnings.is_empty(), "{warnings:?}");
+        for found in &found[..2] {
+            close("adaptive", *found, restitution, 0.02 * restitution);
+        }
+    }
+    let (_, warnings) = bounces(1.0, "adaptive", 1e-3, "restitution = 0.2", "");
+    assert!(warnings[0].contains("misses it by about 4.0 %"), "{warnings:?}");
+}
+
+/// A weight that another force may balance is not made up for: the free impact is met, with a warning of the weight.
+#[test]
+fn a_weight_that_may_not_act_is_not_made_up_for() {
+    let hovering = "velocity = [0, 0, -1]\nforce = [0, 0, 9.81]";
+    for (restitution, step) in [(0.6, 1e-3), (0.5, 5e-4)] {
+        let (found, warnings) = bounces(0.01, "rk4", step, &format!("restitution = {restitution}"), hovering);
+        close("hovering", found[0], restitution, 0.02 * restitution);
+        assert!(warnings[0].contains("too soft"), "{warnings:?}");
+    }
+    // So with a spring at the body.
+    let spring = "[elements.s]\nkind = \"spring\"\nbetween = [\"p\", \"ground\"]\nstiffness = 1\nlength = 1\n";
+    let alpha = |more: &str| {
+        let text = format!(
+            "[simulation]\nduration = 1\nstep = 1e-4\nintegrator = \"rk4\"\ngravity = [0, 0, -9.81]\n\
+             [bodies.p]\nkind = \"mass\"\nmass = 1\nposition = [0, 0, 1]\n{more}\
+             [elements.floor]\nkind = \"contact\"\nbetween = [\"p\", \"ground\"]\n\
+             surface = {{ plane = {{ normal = [0, 0, 1], offset = 0 }} }}\nnormal = {{ law = \"relaxed\", restitution = 0.6 }}\n"
+        );
+        written(&text, &[]).built().choices.last().unwrap().value
+    };
+    assert!(alpha("") > 1.001 * alpha(spring));
+}
+
+/// Where the steps are chosen, a stiffness does not follow the interval of the output.
+#[test]
+fn a_long_interval_of_output_makes_no_contact_soft() {
+    for law in ["proxy", "kelvin-voigt"] {
+        for integrator in ["adaptive", "stiff"] {
+            let text = format!(
+                "[simulation]\nduration = 3\nstep = 0.1\nintegrator = \"{integrator}\"\ngravity = [0, 0, -9.8]\n\
+                 [bodies.p]\nkind = \"mass\"\nmass = 1\nposition = [0, 0, 0.5]\n\
+                 [elements.floor]\nkind = \"contact\"\nbetween = [\"p\", \"ground\"]\n\
+                 surface = {{ plane = {{ normal = [0, 0, 1], offset = 0 }} }}\n\
+                 normal = {{ law = \"{law}\" }}\nfriction = {{ law = \"relaxed\", mu = 0.3 }}\n"
+            );
+            let mut p = written(&text, &[]);
+            p.advance(30).unwrap();
+            // m·g/K for K = m·(0.5/1 ms)².
+            close(law, p.position(0)[2], -9.8 / 2.5e5, 1e-6);
+            let stiffnesses = p
+                .built()
+                .choices
+                .iter()
+                .filter(|choice| choice.key.ends_with("stiffness"));
+            assert!(stiffnesses.clone().count() == 2 && stiffnesses.clone().all(|choice| choice.value >= 2.4e5));
+        }
+    }
 }
 
 fn refused(body: &str, normal: &str) -> String {

@@ -15,7 +15,9 @@
 //! Its force jumps at touch-down as that of Kelvin-Voigt does, and ends without a jump. An integrator meets the edge
 //! p + e = 0 to its tolerance only, so a proxy inside the obstacle counts as resting, and the force does not depend on how
 //! far inside it is. Just above the edge (1e-7 of the way β·|ṗ| + e that an impact goes) the proxy changes from free to
-//! resting in proportion: an implicit method whose step contains the touch-down then has a solution to find.
+//! resting in proportion, so that rounding does not make a proxy that rests a free one. Derivatives leave that proportion
+//! as it is: a slope of 1e7 that lasts for 1e-7 of the way would tell an implicit method nothing of its next step, and let
+//! it think every error small.
 
 use super::Normal;
 use crate::scalar::Real;
@@ -52,7 +54,8 @@ impl<R: Real> Proxy<R> {
             above.lt(height),
             R::one() - part,
             R::select(above.le(R::zero()), R::one(), R::zero()),
-        );
+        )
+        .held();
         let force = self.stiffness * R::zero().max(-(gap + self.beta * gap_rate));
         let free = -e / self.beta;
         (resting * force, free + resting * (-gap_rate - free).max(R::zero()))

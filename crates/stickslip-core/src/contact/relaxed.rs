@@ -80,6 +80,8 @@ impl Impact {
 const SMALLEST: f64 = 1e-4;
 /// Smallest α√(K/M) that `alpha_for` tries; a simulation needs steps below α.
 const SMALLEST_CHOSEN: f64 = 0.01;
+/// Smallest step of explicit Euler, T·√(K/M), that `rebound` tells from this one: it adds 0.3 % at most to a rebound.
+const SMALLEST_STEP: f64 = 1e-4;
 
 /// The impact of a mass M without other load, from a = α·√(K/M) and b = β·√(K/M); both must be positive.
 ///
@@ -168,11 +170,12 @@ impl Circumstances {
         self.load == 0.0 && self.euler_step.is_none()
     }
 
-    /// Speed at which the body comes back to where it touched, over that of touch-down; 0 where it does not come back soon.
+    /// Speed at which the body comes back to where it touched, over that of touch-down; `None` where it does not come
+    /// back within a hundred units of time.
     ///
-    /// Under a load it is what [`Impact::loss_under_load`] tells to first order. Explicit Euler gains about 1.5 to 3 times
-    /// its step of the rebound, the same wherever between two steps the body touches down (to 0.5 % at a step of 0.1).
-    pub fn rebound(&self, a: f64, b: f64) -> f64 {
+    /// Under a load it is what [`Impact::loss_under_load`] tells to first order. Explicit Euler gains of it what also
+    /// depends on where between two steps the body touches down: `part` of a step after the first, 0 to 1.
+    pub fn rebound(&self, a: f64, b: f64, part: f64) -> Option<f64> {
         let rate = |[p, v, e]: [f64; 3]| {
             let law = Relaxed {
                 stiffness: 1.0,
@@ -185,9 +188,10 @@ impl Circumstances {
         };
         let ahead = |y: [f64; 3], h: f64, k: [f64; 3]| [y[0] + h * k[0], y[1] + h * k[1], y[2] + h * k[2]];
         // Fourth order, so that the kinks cost (step)², 1e-4 at most.
-        let h = self.euler_step.unwrap_or(f64::min(0.01, 0.5 * a));
-        let mut y = [0.0, -1.0, 0.0];
-        let mut left = f64::min(100.0 / h, 1e6);
+        let fine = f64::min(0.01, 0.5 * a);
+        let h = self.euler_step.map_or(fine, |step| step.max(SMALLEST_STEP));
+        let mut y = [part * h, -1.0, 0.0];
+        let mut left = 100.0 / h;
         while left > 0.0 {
             let first = rate(y);
             let k = if self.euler_step.is_some() {
@@ -200,24 +204,39 @@ impl Circumstances {
             };
             y = ahead(y, h, k);
             if y[0] > 0.0 && y[1] > 0.0 {
-                return (y[1] * y[1] + 2.0 * self.load * y[0]).sqrt();
+                return Some((y[1] * y[1] + 2.0 * self.load * y[0]).sqrt());
             }
             left -= 1.0;
         }
-        0.0
+        None
     }
 }
 
-/// As [`alpha_for`] for an impact that is not free, with any α from `least` to b.
+/// Part of the restitution up to which `alpha_for_rebound` calls it met.
+const MET: f64 = 0.01;
+
+/// As [`alpha_for`] for an impact that is not free, with any α from `least` to b. `None` also where the rebound depends by
+/// more than 1 % on where between two steps the body touches down.
 pub fn alpha_for_rebound(restitution: f64, b: f64, least: f64, circumstances: &Circumstances) -> Option<f64> {
-    let rebound = |a: f64| circumstances.rebound(a, b);
-    if !(least < b && rebound(least) <= restitution) {
+    // A body that does not come back loses more than is wanted.
+    let below = |a: f64| {
+        let rebound = circumstances.rebound(a, b, 0.0);
+        rebound.is_none_or(|rebound| rebound < restitution)
+    };
+    if !(least < b && below(least)) {
         return None;
     }
-    if rebound(b) <= restitution {
-        return Some(b);
-    }
-    Some(rising_root(least, b, 30, |a| rebound(a) < restitution))
+    let found = if below(b) { b } else { rising_root(least, b, 30, below) };
+    // Euler's part may depend on the place of the touch-down by more than can be made up for.
+    let parts: &[f64] = match circumstances.euler_step {
+        Some(_) => &[0.0, 0.25, 0.5, 0.75],
+        None => &[0.0],
+    };
+    let met = |part: &f64| {
+        let rebound = circumstances.rebound(found, b, *part)?;
+        Some((rebound - restitution).abs() <= MET * restitution)
+    };
+    parts.iter().all(|part| met(part) == Some(true)).then_some(found)
 }
 
 /// Where `below` changes from true to false, by bisection.

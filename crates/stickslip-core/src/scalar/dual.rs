@@ -170,6 +170,11 @@ impl<R: Real, const N: usize> Real for Dual<R, N> {
     }
 
     #[inline(always)]
+    fn held(self) -> Self {
+        Self::constant(self.value)
+    }
+
+    #[inline(always)]
     fn abs(self) -> Self {
         self.chain(self.value.abs(), self.sign())
     }

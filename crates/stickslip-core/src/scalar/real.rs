@@ -76,6 +76,11 @@ pub trait Real:
     fn one() -> Self {
         Self::lit(1.0)
     }
+    /// The number without the derivatives that it carries: what depends on it is taken not to change with it.
+    #[inline(always)]
+    fn held(self) -> Self {
+        self
+    }
     /// The number limited to the interval from `low` to `high`; NaN stays NaN.
     #[inline(always)]
     fn clamp(self, low: Self, high: Self) -> Self {

@@ -349,12 +349,13 @@ impl Builder<'_> {
         }
         let inverse = self.inverse_mass_along(&pair);
         let mass = if inverse > 0.0 { 1.0 / inverse } else { 1.0 };
-        let reason = |what: &str| format!("{what} with m = {mass:.4} felt at the mesh and step = {} s", self.step);
+        let (step, said) = self.resolved_step();
+        let reason = |what: &str| format!("{what} with m = {mass:.4} felt at the mesh and {said}");
         let (k_reason, d_reason) = (reason("m*(0.5/step)^2"), reason("sqrt(stiffness*m)"));
         let stiffness = match spec.stiffness {
             Some(value) => value,
             None => {
-                let value = mass * (0.5 / self.step) * (0.5 / self.step);
+                let value = mass * (0.5 / step) * (0.5 / step);
                 self.choose(format!("{path}.stiffness"), value, "force per r1*q1 - r2*q2", k_reason)
             }
         };
@@ -558,11 +559,13 @@ impl Builder<'_> {
         let [position] = pair.position::<1>(&self.initial);
         let [velocity] = pair.velocity::<1>(&self.initial);
         let angular = felt.angular == Some(true);
+        let free = self.falls_freely(element, spec.between);
+        let landing = |gap: f64, approach: f64, toward: f64| Landing::expected(gap, approach, toward, angular, free);
         let ends = [
             spec.lower
-                .and_then(|lower| Landing::expected(position - lower, -velocity, -falling, angular)),
+                .and_then(|lower| landing(position - lower, -velocity, -falling)),
             spec.upper
-                .and_then(|upper| Landing::expected(upper - position, velocity, falling, angular)),
+                .and_then(|upper| landing(upper - position, velocity, falling)),
         ];
         let pressed = Pressed {
             felt,
@@ -729,9 +732,24 @@ impl Builder<'_> {
         }
     }
 
+    /// Whether nothing but gravity acts on a body that an element keeps off the ground: no force of its own, no other
+    /// element.
+    fn falls_freely(&self, element: usize, between: [Port; 2]) -> bool {
+        let ([Port::Body(body), Port::Ground] | [Port::Ground, Port::Body(body)]) = between else {
+            return false;
+        };
+        let unloaded = match &self.scenario.bodies[body].1 {
+            BodySpec::Mass(mass) => mass.force.is_empty(),
+            BodySpec::RigidBody(rigid) => rigid.force.is_empty() && rigid.torque.is_empty(),
+            _ => false,
+        };
+        let mut others = self.scenario.elements.iter().enumerate();
+        unloaded && !others.any(|(index, (_, other))| index != element && other.between().contains(&Port::Body(body)))
+    }
+
     /// What presses on one touching point of a contact: the body's mass and weight along the normal at the start. A box
     /// lands on four corners, and each carries a quarter.
-    fn pressed(&self, geometry: &Geometry, felt: Felt) -> Pressed {
+    fn pressed(&self, geometry: &Geometry, felt: Felt, free: bool) -> Pressed {
         let frames = [self.initial_frame(geometry.first), self.initial_frame(geometry.second)];
         let touches = (0..geometry.points.len()).map(|index| geometry.touch(index, &frames[0], &frames[1]));
         let nearest = touches.min_by(|a, b| a.gap.total_cmp(&b.gap));
@@ -762,12 +780,12 @@ impl Builder<'_> {
             _ => frame.point_velocity(&touch.point),
         });
         let approach = -touch.normal.dot(&(velocity[0] - velocity[1]));
-        // Gravity moves what is free to move.
-        let free = [first, second].map(|inverse| f64::from(u8::from(inverse > 0.0)));
-        let toward = -self.world_gravity.dot(&touch.normal) * (free[0] - free[1]);
+        // Gravity moves what can move.
+        let moves = [first, second].map(|inverse| f64::from(u8::from(inverse > 0.0)));
+        let toward = -self.world_gravity.dot(&touch.normal) * (moves[0] - moves[1]);
         Pressed {
             felt,
-            landing: Landing::expected(touch.gap, approach, toward, false),
+            landing: Landing::expected(touch.gap, approach, toward, false, free),
             mass: (inverse > 0.0).then(|| 1.0 / inverse),
             weight: (second == 0.0 && first > 0.0 && whole).then(|| falling / (share * first)),
             how: if corners {
@@ -854,7 +872,8 @@ impl Builder<'_> {
             radius,
             surface,
         };
-        let pressed = self.pressed(&geometry, felt);
+        let free = self.falls_freely(element, spec.between);
+        let pressed = self.pressed(&geometry, felt, free);
         let Some(normal) = self.normal_law(&format!("{path}.normal"), Some(&spec.normal), pressed) else {
             return;
         };
@@ -973,14 +992,14 @@ impl Builder<'_> {
         } else {
             mass * arm.max(1e-2) * arm.max(1e-2)
         };
-        let rate = 0.5 / self.step;
+        let (step, said) = self.resolved_step();
+        let rate = 0.5 / step;
         let mut pick = |key: &str, given: Option<f64>, value: f64, unit: &'static str, why: String| match given {
             Some(given) => given,
             None => self.choose(format!("{path}.{key}"), value, unit, why),
         };
-        let step = rate.recip() * 0.5;
-        let why = |what: &str| format!("{what} with m = {mass:.4} felt at the joint and step = {step} s");
-        let why_turning = |what: &str| format!("{what} with J = {inertia:.4e} felt by a torque and step = {step} s");
+        let why = |what: &str| format!("{what} with m = {mass:.4} felt at the joint and {said}");
+        let why_turning = |what: &str| format!("{what} with J = {inertia:.4e} felt by a torque and {said}");
         let kt = pick(
             "stiffness",
             spec.stiffness,

@@ -235,13 +235,10 @@ impl Builder<'_> {
             Some(value) => value,
             None => {
                 let unit = if angular { "Nm/rad" } else { "N/m" };
-                let reason = format!("m*(0.5/step)^2 with {whose} and step = {step} s");
-                self.choose(
-                    format!("{path}.stiffness"),
-                    mass * (0.5 / step) * (0.5 / step),
-                    unit,
-                    reason,
-                )
+                let (time, said) = self.resolved_step();
+                let reason = format!("m*(0.5/step)^2 with {whose} and {said}");
+                let rate = 0.5 / time;
+                self.choose(format!("{path}.stiffness"), mass * rate * rate, unit, reason)
             }
         };
         let natural = (stiffness * mass).sqrt();

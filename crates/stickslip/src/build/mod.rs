@@ -368,6 +368,17 @@ impl<'a> Builder<'a> {
         first
     }
 
+    /// The step that chosen stiffnesses are for, and how it is written in a reason. Where the method chooses its steps,
+    /// `step` is the interval of the output, which may be long and says nothing about the motion: 1 ms then, or less.
+    fn resolved_step(&self) -> (f64, String) {
+        const LONGEST: f64 = 1e-3;
+        if self.method.chooses_steps() && self.step > LONGEST {
+            let said = format!("step = {LONGEST} s, as that of the file is the interval of the output");
+            return (LONGEST, said);
+        }
+        (self.step, format!("step = {} s", self.step))
+    }
+
     /// How steps are chosen, if the method chooses them; a warning if the scenario says how and it does not.
     fn step_control(&mut self, end: f64) -> Option<StepControl> {
         let simulation = &self.scenario.simulation;
@@ -454,7 +465,7 @@ impl<'a> Builder<'a> {
         inverse_mass.truncate(self.layout.masses + self.layout.drivers);
         let network = Network {
             step: self.step,
-            looking_step: if self.method.chooses_steps() { 0.0 } else { self.step },
+            reporting_step: if self.method.chooses_steps() { 0.0 } else { self.step },
             inverse_mass,
             gravity: self.gravity,
             world_gravity: self.world_gravity,

@@ -41,7 +41,7 @@ pub(super) struct Landing {
     pub speed: f64,
     /// Acceleration by gravity along the normal.
     pub load: f64,
-    /// Whether gravity pulls toward the surface.
+    /// Whether gravity pulls toward the surface and nothing else acts on what falls.
     pub falls: bool,
     /// Whether the motion is a rotation.
     pub angular: bool,
@@ -49,17 +49,23 @@ pub(super) struct Landing {
 
 impl Landing {
     /// From gap, speed and acceleration toward the surface: v² = v₀² + 2·g·gap. `None` where it does not get there, or
-    /// as slowly as a body that is put down.
-    pub(super) fn expected(gap: f64, approach: f64, toward: f64, angular: bool) -> Option<Self> {
+    /// as slowly as a body that is put down. `free`: nothing but gravity acts.
+    pub(super) fn expected(gap: f64, approach: f64, toward: f64, angular: bool, free: bool) -> Option<Self> {
         let square = approach * approach + 2.0 * toward * gap.max(0.0);
         let speed = square.max(0.0).sqrt();
         let arrives = toward > 0.0 || approach > 0.0;
         (arrives && speed > PUT_DOWN).then(|| Self {
             speed,
             load: toward.abs(),
-            falls: toward > 0.0,
+            falls: toward > 0.0 && free,
             angular,
         })
+    }
+
+    /// Whether α makes up for the part of the rebound that the weight takes: it must be known to act, and a contact that
+    /// hardly damps must not be the price.
+    fn made_up_for(&self, loss: f64) -> bool {
+        self.falls && loss <= TOO_SOFT
     }
 
     fn speed_text(&self) -> String {
@@ -70,24 +76,38 @@ impl Landing {
 /// Speed below which a touch-down is no impact, m/s or rad/s.
 const PUT_DOWN: f64 = 0.01;
 
-/// Part of the rebound that gravity costs during the impact where the stiffness is free to be chosen for that: α makes up for
-/// it at the touch-down that is expected, and later, slower ones then come close.
+/// Part of the rebound that gravity costs during the impact where the stiffness is free to be chosen for that, and up to
+/// which it is not spoken of where α does not make up for it.
 const LOSS: f64 = 0.01;
-/// The same part above which a contact is called soft: the next impact misses the restitution by as much or more.
-const SOFT: f64 = 0.05;
-/// The same part above which α does not make up for it: a contact that hardly damps would be the price.
+/// Part by which the next impact may miss the restitution where α makes up for the loss at the first. The loss grows with
+/// 1/speed, so that one at the rebound r misses by loss·(1/r − 1).
+const NEXT: f64 = 0.02;
+/// The part that gravity costs above which α does not make up for it.
 const TOO_SOFT: f64 = 0.3;
+
+/// Largest part of the rebound that gravity may cost at the first impact, α making up for it or not, without a word.
+fn unseen_loss(restitution: f64, made_up_for: bool) -> f64 {
+    if made_up_for {
+        NEXT / (1.0 / restitution - 1.0).max(1e-9)
+    } else {
+        LOSS
+    }
+}
 
 /// Largest g/(v√(K/m)) of a stiffness chosen without a step: an impact then enters by about 1 % of the height of its fall.
 const LARGEST_LOAD: f64 = 0.005;
 
-/// Largest T√(K/m) at which what explicit Euler adds to a rebound does not depend on where in a step it touches down.
-const EULER_ANGLE: f64 = 0.1;
+/// T√(K/m) and T/α up to which what explicit Euler adds to a rebound hardly depends on where in a step it touches down.
+const EULER_ANGLE: f64 = 0.05;
+const EULER_PART: f64 = 0.25;
 
 /// β·√(K/M) of a contact with a wanted restitution, with the smallest α·√(K/M) for which it is used. The restitution of
 /// eq 15 falls with α, and the larger β is the lower it gets, but small α need small steps: each pair serves the
 /// restitutions that the one before cannot reach.
 const LADDER: [[f64; 2]; 5] = [[1.0, 0.2], [2.0, 0.2], [3.0, 0.1], [5.0, 0.05], [8.0, 0.02]];
+
+/// Whose α is taken where none gives the restitution in steps of explicit Euler.
+const IN_FINE_STEPS: &str = "a free impact in fine steps";
 
 /// Names given among the parameters.
 fn given(parameters: &[ParameterSpec], name: &str) -> bool {
@@ -222,11 +242,15 @@ impl Builder<'_> {
         };
         let stiffness = self.relaxed_stiffness(path, parameters, pressed, mass, &whose, scaled)?;
         let unit_time = (mass / stiffness).sqrt();
+        // That of the free impact, where the restitution is met at all.
+        let mut free_alpha = None;
         let (beta, alpha) = match (scaled, beta, alpha) {
             (Some([a, b]), _, _) => {
                 let restitution = wanted.unwrap_or(1.0);
                 let beta_reason = format!("{b}*sqrt(m/stiffness) with {whose}, for a restitution of {restitution}");
-                let (a, which) = self.alpha_as_simulated(restitution, [a, b], unit_time, pressed.landing);
+                let simulated = self.alpha_as_simulated(restitution, [a, b], unit_time, pressed.landing);
+                free_alpha = simulated.is_some().then_some(a * unit_time);
+                let (a, which) = simulated.unwrap_or((a, IN_FINE_STEPS.to_string()));
                 let alpha_reason = format!("{:.4}*beta: {which} then has a restitution of {restitution}", a / b);
                 let beta = self.choose(format!("{path}.beta"), b * unit_time, "s", beta_reason);
                 let alpha = if a == b { beta } else { a * unit_time };
@@ -242,7 +266,9 @@ impl Builder<'_> {
                     ),
                     Some(restitution) => match alpha_for(restitution, b, 1e-3 * b) {
                         Some(a) => {
-                            let (a, which) = self.alpha_as_simulated(restitution, [a, b], unit_time, pressed.landing);
+                            let simulated = self.alpha_as_simulated(restitution, [a, b], unit_time, pressed.landing);
+                            free_alpha = simulated.is_some().then_some(a * unit_time);
+                            let (a, which) = simulated.unwrap_or((a, IN_FINE_STEPS.to_string()));
                             let reason = format!("{:.4}*beta: {which} of {whose} then has that restitution", a / b);
                             ((a * unit_time).min(beta), reason)
                         }
@@ -259,41 +285,41 @@ impl Builder<'_> {
             // `check_combination` refused alpha without beta.
             (None, None, _) => return None,
         };
-        self.warn_of_unresolved_impact(path, unit_time, alpha, wanted.is_some());
+        let unmet = wanted.is_some() && free_alpha.is_none();
+        self.warn_of_unresolved_impact(path, unit_time, alpha, wanted.is_some(), unmet);
         self.warn_of_gained_energy(path, 1.0, unit_time * unit_time);
         if given(parameters, "restitution")
-            && let Some(landing) = pressed.landing
+            && let (Some(restitution), Some(alpha), Some(landing)) = (wanted, free_alpha, pressed.landing)
         {
-            self.warn_of_weight(path, parameters, landing, mass, Relaxed { stiffness, beta, alpha });
+            let law = Relaxed { stiffness, beta, alpha };
+            self.warn_of_weight(path, parameters, landing, (restitution, mass), law);
         }
         Some(NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }))
     }
 
     /// α over √(M/K) for a restitution, from that of a free impact: the weight takes its part of the rebound and explicit
-    /// Euler adds its own, so α is chosen for the impact as it will be simulated. Also what impact that is, in words.
+    /// Euler adds its own, so α is chosen for the impact as it will be simulated. Also what impact that is, in words. `None`
+    /// where no α makes up for the steps of Euler.
     fn alpha_as_simulated(
         &self,
         restitution: f64,
         [a, b]: [f64; 2],
         unit_time: f64,
         landing: Option<Landing>,
-    ) -> (f64, String) {
+    ) -> Option<(f64, String)> {
         let relative = |landing: &Landing| landing.load * unit_time / landing.speed;
         let slope = impact(a, b).loss_under_load();
-        let landing = landing.filter(|landing| landing.falls && slope * relative(landing) <= TOO_SOFT);
+        let landing = landing.filter(|landing| landing.made_up_for(slope * relative(landing)));
         let circumstances = Circumstances {
             load: landing.as_ref().map_or(0.0, relative),
             euler_step: (self.method == Method::Euler).then_some(self.step / unit_time),
         };
-        let free = (a, "a free impact".to_string());
         if circumstances.free() {
-            return free;
+            return Some((a, "a free impact".to_string()));
         }
         // Euler needs more damping than the free impact, and must stay well inside the step at which α turns unstable.
         let least = circumstances.euler_step.map_or(0.5 * a, |step| f64::max(0.5 * a, step));
-        let Some(a) = alpha_for_rebound(restitution, b, least, &circumstances) else {
-            return free;
-        };
+        let a = alpha_for_rebound(restitution, b, least, &circumstances)?;
         let mut words = match landing {
             Some(landing) => format!(
                 "the touch-down at {} expected here, under the weight,",
@@ -304,7 +330,7 @@ impl Builder<'_> {
         if circumstances.euler_step.is_some() {
             words += " in steps of explicit Euler";
         }
-        (a, words)
+        Some((a, words))
     }
 
     /// Refuses parameters that say the same thing twice, or half of it.
@@ -415,12 +441,9 @@ impl Builder<'_> {
         }
         if self.method.chooses_steps() {
             // `step` is the interval of the output: it says nothing about the impact.
-            let slope = scaled.map_or(0.0, |[a, b]| impact(a, b).loss_under_load());
-            let allowed = if slope > 0.0 {
-                f64::min(LARGEST_LOAD, LOSS / slope)
-            } else {
-                LARGEST_LOAD
-            };
+            let allowed = scaled.map_or(LARGEST_LOAD, |[a, b]| {
+                f64::min(LARGEST_LOAD, LOSS / impact(a, b).loss_under_load().max(1e-9))
+            });
             let known = pressed.landing.filter(|landing| landing.load > 0.0);
             let (speed, load) = known.map_or((1.0, 9.81), |landing| (landing.speed, landing.load));
             let rate = load / (speed * allowed);
@@ -435,10 +458,13 @@ impl Builder<'_> {
             );
             return Some(self.choose(key, mass * rate * rate, unit, reason));
         }
-        // The kinks at touch-down and release cost the method of fourth order (angle per step)² of the rebound. What
-        // explicit Euler gains is known up to 0.1 times the angle.
-        let finest = if self.method == Method::Euler { 0.05 } else { 0.2 };
-        let angle = scaled.map_or(finest, |[a, _]| f64::min(finest, a));
+        // The kinks at touch-down and release cost the method of fourth order (angle per step)² of the rebound.
+        let (finest, part) = if self.method == Method::Euler {
+            (EULER_ANGLE, EULER_PART)
+        } else {
+            (0.2, 1.0)
+        };
+        let angle = scaled.map_or(finest, |[a, _]| f64::min(finest, part * a));
         let rate = angle / self.step;
         let reason = format!("m*({angle:.3}/step)^2 with {whose} and step = {} s", self.step);
         Some(self.choose(key, mass * rate * rate, unit, reason))
@@ -450,13 +476,15 @@ impl Builder<'_> {
         path: &str,
         parameters: &[ParameterSpec],
         landing: Landing,
-        mass: f64,
+        (restitution, mass): (f64, f64),
         law: Relaxed<f64>,
     ) {
         let rate = (law.stiffness / mass).sqrt();
         let slope = impact(law.alpha * rate, law.beta * rate).loss_under_load();
         let loss = slope * landing.load / (landing.speed * rate);
-        if loss <= SOFT {
+        let made_up_for = landing.made_up_for(loss);
+        let unseen = unseen_loss(restitution, made_up_for);
+        if loss <= unseen * (1.0 + 1e-6) {
             return;
         }
         let part = if loss < 0.5 {
@@ -464,31 +492,39 @@ impl Builder<'_> {
         } else {
             "most".to_string()
         };
-        let message = if loss <= TOO_SOFT && landing.falls {
+        let message = if made_up_for {
             format!(
-                "the contact is soft for this restitution: it is met at the touch-down at {} expected here, where the \
-                 weight during the impact takes {part} of the rebound, and not at slower ones, which lose more",
-                landing.speed_text()
+                "the contact is soft for this restitution: the first touch-down, at {} as expected here, meets it, the next \
+                 one misses it by about {:.1} %, and later ones by more, as the weight takes more of a slower rebound",
+                landing.speed_text(),
+                100.0 * loss * (1.0 / restitution - 1.0)
             )
         } else {
+            // Other forces may balance it.
+            let takes = if landing.falls { "takes" } else { "may take" };
             format!(
                 "the contact is too soft for this restitution: at the touch-down at {} expected here, the weight during \
-                 the impact takes {part} of the rebound",
+                 the impact {takes} {part} of the rebound",
                 landing.speed_text()
             )
         };
-        let factor = SOFT / loss;
+        let factor = unseen / loss;
         let stiffness = law.stiffness / (factor * factor);
         let own = given(parameters, "stiffness") || given(parameters, "penetration");
         let help = if self.method.chooses_steps() {
-            format!("use a stiffness of {stiffness:.2e} or more, or leave stiffness and beta out")
+            format!("use a stiffness of {stiffness:.2e} or more")
         } else if own {
-            let finest = if self.method == Method::Euler { EULER_ANGLE } else { 0.4 };
-            let step = factor * f64::min(law.alpha, finest / rate);
+            let step = factor * self.accurate_step(1.0 / rate, law.alpha);
             format!("use a stiffness of {stiffness:.2e} or more, with a step below {step:.2e} s")
         } else {
             let step = factor * self.step;
-            format!("use a step of {step:.2e} s or less, or integrator = \"adaptive\"")
+            // Where the steps are chosen the weight costs `LOSS`.
+            let other = if unseen >= LOSS {
+                ", or integrator = \"adaptive\""
+            } else {
+                ""
+            };
+            format!("use a step of {step:.2e} s or less{other}")
         };
         self.warn(path, message, help);
     }
@@ -507,29 +543,35 @@ impl Builder<'_> {
         }
     }
 
+    /// A step with which an impact has the rebound that is wanted.
+    fn accurate_step(&self, unit_time: f64, alpha: f64) -> f64 {
+        let (angle, part) = if self.method == Method::Euler {
+            (EULER_ANGLE, EULER_PART)
+        } else {
+            (0.4, 1.0)
+        };
+        f64::min(angle * unit_time, part * alpha)
+    }
+
     /// Warns of a contact whose impacts the step does not resolve.
-    fn warn_of_unresolved_impact(&mut self, path: &str, unit_time: f64, alpha: f64, restitution: bool) {
+    fn warn_of_unresolved_impact(&mut self, path: &str, unit_time: f64, alpha: f64, restitution: bool, unmet: bool) {
         if self.method.chooses_steps() {
             return;
         }
         let step = self.step;
         let euler = self.method == Method::Euler;
         let limit = f64::min(if euler { 2.0 } else { 2.78 } * alpha, 2.3 * unit_time);
-        let accurate = f64::min(alpha, if euler { EULER_ANGLE } else { 0.4 } * unit_time);
-        if step > limit {
-            let message = "the step is too large for this contact: touching, it diverges";
-            self.warn(
-                path,
-                message,
-                format!("use a step below {accurate:.2e} s, or a softer contact"),
-            );
-        } else if restitution && step > accurate * (1.0 + 1e-9) {
-            let message = "the step is too large for this contact: the rebound will not be the one that is wanted";
-            self.warn(
-                path,
-                message,
-                format!("use a step below {accurate:.2e} s, or a softer contact"),
-            );
-        }
+        let accurate = self.accurate_step(unit_time, alpha);
+        // What explicit Euler adds is made up for as far as it can be.
+        let inaccurate = restitution && !euler && step > accurate * (1.0 + 1e-9);
+        let message = if step > limit {
+            "the step is too large for this contact: touching, it diverges"
+        } else if unmet || inaccurate {
+            "the step is too large for this contact: the rebound will not be the one that is wanted"
+        } else {
+            return;
+        };
+        let help = format!("use a step below {accurate:.2e} s, or a softer contact");
+        self.warn(path, message, help);
     }
 }

@@ -234,11 +234,12 @@ fn press<R: Real>(
 /// Numbers of the state that are varied at once.
 const VARIED: usize = 8;
 
-/// What one of them moves: a body of the contact (first or second), or a state of the point (bristle, then normal law).
+/// What one of them moves: a body of the contact (first or second), an axis of the bristle, or the state of the normal law.
 #[derive(Clone, Copy)]
 enum Moves {
     Body(usize, FrameSlope),
-    State(usize),
+    Bristle(usize),
+    NormalState,
 }
 
 /// A contact with its laws in dual numbers, where its bodies are.
@@ -287,7 +288,7 @@ impl Differentiated<'_> {
         let at = self.contact.state + 3 * index;
         let bristle = Vector3::from_column_slice(&tangent.state[at..at + 3]);
         let bristle = vary(bristle, &|moves| match moves {
-            Moves::State(i) if *i < 3 => unit(*i),
+            Moves::Bristle(i) => unit(*i),
             _ => Vector3::zeros(),
         });
         let own = self.contact.normal_states(index);
@@ -295,7 +296,7 @@ impl Differentiated<'_> {
         for (dual, &value) in normal_state.iter_mut().zip(&tangent.state[own.clone()]) {
             dual.value = value;
             for (k, (_, moves)) in varied.iter().enumerate() {
-                dual.grad[k] = if matches!(moves, Moves::State(3)) { 1.0 } else { 0.0 };
+                dual.grad[k] = if matches!(moves, Moves::NormalState) { 1.0 } else { 0.0 };
             }
         }
         let tau = D::constant(tangent.tau);
@@ -349,7 +350,7 @@ impl Contact {
             frames: bodies.map(|body| body.frame(network, state, tangent.frames, linkages)),
         };
         for index in 0..self.geometry.points.len() {
-            let mut varied = [(0, Moves::State(0)); VARIED];
+            let mut varied = [(0, Moves::NormalState); VARIED];
             let mut count = 0;
             let mut vary = |column: usize, moves: Moves| {
                 varied[count] = (column, moves);
@@ -365,10 +366,10 @@ impl Contact {
                 });
             }
             for i in 0..3 {
-                vary(self.state + 3 * index + i, Moves::State(i));
+                vary(self.state + 3 * index + i, Moves::Bristle(i));
             }
             for state in self.normal_states(index) {
-                vary(state, Moves::State(3));
+                vary(state, Moves::NormalState);
             }
             differentiated.add(index, &varied[..count], tangent);
         }

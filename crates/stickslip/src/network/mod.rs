@@ -145,8 +145,8 @@ pub struct Network {
     pub layout: Layout,
     /// Time step.
     pub step: f64,
-    /// Stage step with which forces are looked at between steps: that of the run, 0 where the method chooses its own.
-    pub looking_step: f64,
+    /// Stage step with which forces are reported between steps: that of the run, 0 where the method chooses its own.
+    pub reporting_step: f64,
     /// Inverse mass of each scalar coordinate; 0 for drivers.
     pub inverse_mass: Vec<f64>,
     /// Acceleration by gravity of each scalar coordinate.

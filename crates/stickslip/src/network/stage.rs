@@ -89,7 +89,7 @@ impl Stage<'_> {
         if self.tau > 0.0 {
             self.tau
         } else {
-            self.network.looking_step
+            self.network.reporting_step
         }
     }
 }

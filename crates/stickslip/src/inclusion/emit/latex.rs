@@ -285,7 +285,7 @@ impl Latex<'_> {
                 let (text, level) = self.call("\\operatorname{sgn}", &arguments);
                 match arguments.len() {
                     1 => (text, level),
-                    _ => (format!("{text}_{{{}}}", AXES[component]), level),
+                    _ => (format!("{text}_{{\\mathrm{{{}}}}}", AXES[component]), level),
                 }
             }
             Op::Contact(i) => (self.contact(i), 10),
