@@ -784,7 +784,6 @@ fn an_actuator_steers_from_the_present_output_on() {
     }
 }
 
-/// The analysis sees every internal step: a change of mode is placed between rows that are far apart.
 /// R of `subloading` friction is kept from step to step, but not by the interpolant: where a program takes over between two
 /// internal steps it follows from the stretch, as if those steps had ended there.
 #[test]
@@ -814,6 +813,7 @@ fn a_return_mapping_goes_on_from_between_its_steps() {
     );
 }
 
+/// The analysis sees every internal step: a change of mode is placed between rows that are far apart.
 #[test]
 fn events_are_placed_between_rows() {
     for integrator in METHODS {

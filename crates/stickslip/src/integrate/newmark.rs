@@ -268,6 +268,10 @@ fn step<const OBSERVE: bool>(
                     room.start.copy_from_slice(&room.before);
                 }
                 done += part;
+                // The next part is as long as the halves before it allow.
+                while part < 1.0 && (done / (2.0 * part)).fract() == 0.0 {
+                    part *= 2.0;
+                }
             }
             Err(Halt::Unsolved { .. }) if !rule.plain && !rule.linear && part > SPLINTER => part *= 0.5,
             Err(halt) => {

@@ -70,6 +70,10 @@ impl Measure {
             }),
             "energy" => within(json(&|| to_value(&report.energy)), rest),
             "stick_slip" => within(json(&|| to_value(&report.stick_slip)), rest),
+            "slip_events" => within(json(&|| to_value(&report.slip_events)), rest),
+            "chain" => within(json(&|| to_value(&report.chain)), rest),
+            "spheres" => within(json(&|| to_value(&report.spheres)), rest),
+            "solver" => within(json(&|| to_value(report.solver)), rest),
             "events" => {
                 let (number, part) = rest.split_once('.').unwrap_or((rest, ""));
                 let event = number.parse().ok().and_then(|index: usize| report.events.get(index));
@@ -112,14 +116,25 @@ fn paths(simulation: &mut Simulation) -> Vec<String> {
     report.stick_slip = (simulation.scenario().stick_slip.as_ref()).map(|_| StickSlipReport::default());
     let mut paths: Vec<String> = report.final_.keys().map(|column| format!("final.{column}")).collect();
     let mut add = |prefix: &str, value: &Value| {
-        let fields = value.as_object().into_iter().flat_map(|object| object.keys());
-        paths.extend(fields.map(|field| format!("{prefix}.{field}")));
+        let fields = value.as_object().into_iter().flatten();
+        // A list is no value of a row.
+        let fields = fields.filter(|(_, value)| !value.is_array());
+        paths.extend(fields.map(|(field, _)| format!("{prefix}.{field}")));
     };
     for (name, element) in &report.elements {
         add(&format!("elements.{name}"), element);
     }
     add("energy", &to_value(&report.energy).unwrap_or(Value::Null));
-    add("stick_slip", &to_value(&report.stick_slip).unwrap_or(Value::Null));
+    let parts = [
+        ("stick_slip", to_value(&report.stick_slip)),
+        ("slip_events", to_value(&report.slip_events)),
+        ("chain", to_value(&report.chain)),
+        ("spheres", to_value(&report.spheres)),
+        ("solver", to_value(report.solver)),
+    ];
+    for (name, part) in parts {
+        add(name, &part.unwrap_or(Value::Null));
+    }
     paths.extend(scalars(&report).into_iter().map(|(name, _)| name.to_string()));
     paths
 }

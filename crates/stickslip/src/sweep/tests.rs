@@ -201,6 +201,45 @@ fn measures_reach_every_part_of_the_report() {
 }
 
 #[test]
+fn measures_reach_chains_spheres_and_the_solver() {
+    // Two blocks that are not joined to each other, drawn until each has slipped.
+    let chain = "[simulation]\nduration = 4\nstep = 1e-3\nintegrator = \"implicit-euler\"\n[chain]\ncount = 2\n\
+                 body = { mass = 1 }\nneighbour = { stiffness = 1 }\ndrive = { stiffness = 100, velocity = 0.1 }\n\
+                 friction = { law = \"implicit\", kinetic = 5, static = 10 }\n[analysis]\nslip_events = {}\n";
+    let paths = [
+        "chain.blocks",
+        "chain.transitions",
+        "slip_events.count",
+        "slip_events.moment",
+    ];
+    let drawn = sweep(chain, &["chain.friction.kinetic=list:5,6"], &paths).unwrap();
+    for row in rows(&drawn, 0..2, 1) {
+        assert_eq!(row.values[0], 2);
+        // It slips at 1 s and 2 s or later, and each slip begins and ends.
+        assert!(row.values[1].as_u64().unwrap() >= 8, "{row:?}");
+        assert!(row.values[2].as_u64().unwrap() >= 2, "{row:?}");
+        assert!(row.values[3].as_f64().unwrap() > 0.1, "{row:?}");
+    }
+    let chosen = BLOCK
+        .replace("implicit-euler", "stiff")
+        .replace("\"implicit\"", "\"relaxed\"");
+    let solver = sweep(
+        &chosen,
+        &["bodies.block.mass=list:1"],
+        &["solver.steps", "solver.jacobians"],
+    )
+    .unwrap();
+    let row = &rows(&solver, 0..1, 1)[0];
+    assert!(
+        row.values
+            .iter()
+            .all(|value| value.as_u64().is_some_and(|count| count > 0)),
+        "{row:?}"
+    );
+    assert!(sweep(chain, &["chain.friction.kinetic=list:5"], &["slip_events.list"]).is_err());
+}
+
+#[test]
 fn a_broken_sink_and_a_stop_end_the_sweep_at_once() {
     let axes = ["elements.floor.kinetic=lin:1:50:5000"];
     let sweep = sweep(BLOCK, &axes, &["final.block.position"]).unwrap();
