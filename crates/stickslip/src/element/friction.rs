@@ -49,7 +49,7 @@ macro_rules! with_curve {
 pub(crate) use with_curve;
 
 /// A curve of plain numbers, asked by any kind of number: the choice is made anew in every call, so that a law needs to be built
-/// only once for all curves. Where steps are counted in nanoseconds [`with_curve`] makes it once.
+/// only once for all curves. Where steps are counted in nanoseconds `with_curve` makes it once.
 impl<R: Real> Curve<R> for SteadyCurve {
     #[inline]
     fn dry(&self, speed: R, load: R) -> R {
