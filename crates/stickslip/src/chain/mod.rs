@@ -15,17 +15,18 @@ use crate::network::port::Coordinate;
 use crate::profile::TimeGrid;
 use crate::scenario::{InitialMode, SlipEventsSpec};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use stickslip_core::friction::curve::{Curve, Table};
 use stickslip_core::friction::implicit;
-use tile::{COULOMB, CURVED, Common, HOLDING, Moment, Piece, Room, Stretch, Sums};
+use tile::{COULOMB, CURVED, Common, HOLDING, Moment, PAD, Piece, Room, Stretch, Sums};
 
 /// Most blocks of a chain: their numbers must fit the memory.
 pub const MOST_BLOCKS: usize = 100_000_000;
 
 /// Blocks that are moved together: four arrays of them fit the first cache.
-const TILE: usize = 896;
+const TILE: usize = 640;
 /// Steps that a tile is moved at once. More steps need more neighbours to be moved along.
-const DEPTH: usize = 16;
+const DEPTH: usize = 32;
 /// Parts of a chain that threads share; sums are taken over each.
 const PIECES: usize = 64;
 /// Blocks below which threads cost more than they save.
@@ -243,10 +244,17 @@ impl Chain {
         ((self.count + TILE / 2) / TILE).max(1)
     }
 
+    /// The first block of a tile; for the tile after the last, the number of blocks. Tiles are whole vectors, but for the last.
+    fn border(&self, tile: usize) -> usize {
+        match self.tiles() {
+            tiles if tile == tiles => self.count,
+            tiles => self.count * tile / tiles / PAD * PAD,
+        }
+    }
+
     /// The blocks of a tile.
     fn tile(&self, tile: usize) -> Range<usize> {
-        let tiles = self.tiles();
-        self.count * tile / tiles..self.count * (tile + 1) / tiles
+        self.border(tile)..self.border(tile + 1)
     }
 
     fn pieces(&self) -> usize {
@@ -550,35 +558,32 @@ impl ChainState {
             edges: [&self.edges[0], &self.edges[1]],
             moments: &self.moments,
         };
-        let workers = self.rooms.len();
-        let bounded = if workers == 1 {
-            sides.sweep::<OBSERVE>(
-                0..pieces,
-                &mut self.x,
-                &mut self.v,
-                &mut self.shares,
-                &mut self.rooms[0],
-            )
-        } else {
-            let (mut x, mut v, mut shares) = (&mut self.x[..], &mut self.v[..], &mut self.shares[..]);
-            let (rooms, sides) = (&mut self.rooms, &sides);
-            std::thread::scope(|scope| {
-                let mut running = Vec::with_capacity(workers);
-                for (worker, room) in rooms.iter_mut().enumerate() {
-                    let own = pieces * worker / workers..pieces * (worker + 1) / workers;
-                    let blocks = chain.start_of(own.end) - chain.start_of(own.start);
-                    let (own_x, own_v, own_shares);
-                    (own_x, x) = x.split_at_mut(blocks);
-                    (own_v, v) = v.split_at_mut(blocks);
-                    (own_shares, shares) = shares.split_at_mut(own.len());
-                    let work = move || sides.sweep::<OBSERVE>(own, own_x, own_v, own_shares, room);
-                    running.push(scope.spawn(work));
-                }
-                running.into_iter().fold(true, |good, worker| match worker.join() {
+        let waiting = Mutex::new(Waiting {
+            chain,
+            pieces: 0..pieces,
+            x: &mut self.x,
+            v: &mut self.v,
+            shares: &mut self.shares,
+        });
+        let work = |worker: usize, room: &mut Room| {
+            let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next(worker);
+            std::iter::from_fn(next).fold(true, |good, own| good & sides.sweep::<OBSERVE>(own, room))
+        };
+        let bounded = match &mut self.rooms[..] {
+            [] => true,
+            [room] => work(0, room),
+            [room, others @ ..] => std::thread::scope(|scope| {
+                let work = &work;
+                let running: Vec<_> = (1..)
+                    .zip(others)
+                    .map(|(worker, room)| scope.spawn(move || work(worker, room)))
+                    .collect();
+                let own = work(0, room);
+                running.into_iter().fold(own, |good, worker| match worker.join() {
                     Ok(own) => good && own,
                     Err(panic) => std::panic::resume_unwind(panic),
                 })
-            })
+            }),
         };
         self.moments.clear();
         if OBSERVE {
@@ -659,40 +664,75 @@ struct Sides<'a> {
     moments: &'a [Moment],
 }
 
+/// A piece that is to be moved: its number, its blocks and where its sums go.
+struct Own<'a> {
+    piece: usize,
+    x: &'a mut [f64],
+    v: &'a mut [f64],
+    share: &'a mut Share,
+}
+
+/// Pieces that no worker has taken yet. Whoever is done with one takes the next, so that no worker waits long for another.
+struct Waiting<'a> {
+    chain: &'a Chain,
+    pieces: Range<usize>,
+    x: &'a mut [f64],
+    v: &'a mut [f64],
+    shares: &'a mut [Share],
+}
+
+impl<'a> Waiting<'a> {
+    /// The next piece for a worker. Every other worker begins at the far end: so two of them find most of their blocks in
+    /// their own cache in the next sweep.
+    fn next(&mut self, worker: usize) -> Option<Own<'a>> {
+        let first = worker.is_multiple_of(2);
+        let piece = if first {
+            self.pieces.next()
+        } else {
+            self.pieces.next_back()
+        }?;
+        let blocks = self.chain.start_of(piece + 1) - self.chain.start_of(piece);
+        Some(Own {
+            piece,
+            x: take_end(&mut self.x, blocks, first),
+            v: take_end(&mut self.v, blocks, first),
+            share: &mut take_end(&mut self.shares, 1, first)[0],
+        })
+    }
+}
+
+/// So many of the first items, or of the last ones.
+fn take_end<'a, T>(items: &mut &'a mut [T], count: usize, first: bool) -> &'a mut [T] {
+    let all = std::mem::take(items);
+    if first {
+        let (end, rest) = all.split_at_mut(count);
+        *items = rest;
+        end
+    } else {
+        let (rest, end) = all.split_at_mut(all.len() - count);
+        *items = rest;
+        end
+    }
+}
+
 impl Sides<'_> {
-    /// Moves some pieces; `x` and `v` are their blocks, `shares` has a place for each.
-    fn sweep<const OBSERVE: bool>(
-        &self,
-        pieces: Range<usize>,
-        mut x: &mut [f64],
-        mut v: &mut [f64],
-        shares: &mut [Share],
-        room: &mut Room,
-    ) -> bool {
-        let (chain, depth) = (self.chain, self.moments.len());
+    /// Moves a piece.
+    fn sweep<const OBSERVE: bool>(&self, own: Own<'_>, room: &mut Room) -> bool {
+        let (chain, depth, number) = (self.chain, self.moments.len(), own.piece);
         let beside = |border: usize, from: usize| -> [&[f64]; 2] {
             if border == 0 || border == chain.pieces() {
                 return [&[], &[]];
             }
             self.edges.map(|edges| &edges[2 * DEPTH * border + from..][..depth])
         };
-        let mut bounded = true;
-        for (piece, share) in pieces.zip(shares) {
-            let first = chain.start_of(piece);
-            let blocks = chain.start_of(piece + 1) - first;
-            let (own_x, own_v);
-            (own_x, x) = x.split_at_mut(blocks);
-            (own_v, v) = v.split_at_mut(blocks);
-            let mut piece = Piece {
-                first,
-                tiles: chain.piece(piece),
-                x: own_x,
-                v: own_v,
-                before: beside(piece, 0),
-                after: beside(piece + 1, depth),
-            };
-            bounded &= piece.sweep::<OBSERVE>(chain, self.moments, room, share);
-        }
-        bounded
+        let mut piece = Piece {
+            first: chain.start_of(number),
+            tiles: chain.piece(number),
+            x: own.x,
+            v: own.v,
+            before: beside(number, 0),
+            after: beside(number + 1, depth),
+        };
+        piece.sweep::<OBSERVE>(chain, self.moments, room, own.share)
     }
 }
