@@ -6,8 +6,10 @@ use super::{Method, abreast, balls, fused, lone};
 use crate::network::abreast::WIDTH;
 use crate::network::{Network, NetworkState, Scratch};
 
-/// Networks that are moved together where packs of them take turns: enough that none waits for its own sums.
+/// Networks that are moved together where packs of them take turns: enough that none waits for its own sums. Their
+/// implicit steps are short.
 const IN_TURNS: usize = 32;
+const IMPLICIT_IN_TURNS: usize = 48;
 
 /// One network and its state.
 pub(crate) struct Lane<'a> {
@@ -19,7 +21,11 @@ pub(crate) struct Lane<'a> {
 /// How many networks of this kind go side by side; 1 if it goes alone.
 pub(crate) fn most(method: Method, network: &Network) -> usize {
     if stays_in_registers(method, network) && !balls::are_all(network) {
-        IN_TURNS
+        if method == Method::ImplicitEuler {
+            IMPLICIT_IN_TURNS
+        } else {
+            IN_TURNS
+        }
     } else if stays_in_registers(method, network) || abreast::takes(method, network) {
         WIDTH
     } else {

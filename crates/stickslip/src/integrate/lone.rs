@@ -114,10 +114,14 @@ struct Hot<R> {
     /// Stiffness of the first spring.
     stiffness: R,
     inverse_mass: R,
-    /// Dry friction stops this much speed within a step, sliding and at rest; the first also with the other sign.
+    dry: Dry<R>,
+}
+
+/// How much speed dry friction stops within a step, sliding and at rest; at rest not less.
+#[derive(Clone, Copy, PartialEq)]
+struct Dry<R> {
     slides: R,
     holds: R,
-    below: R,
 }
 
 /// The rest. A spring is seen from the coordinate: its stretch is (other end − coordinate) − length. The stiffness of the
@@ -144,7 +148,13 @@ struct Rest<R: Real> {
 /// One step; whether the coordinate sticks.
 #[inline(always)]
 fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) -> R::Mask {
-    let rubs = shape.friction != Rubbing::None;
+    let (free, dry) = (free_velocity(shape, hot, rest, step), hot.dry);
+    rub(shape, (hot, rest), free, dry, step)
+}
+
+/// The first half of a step: the velocity without friction.
+#[inline(always)]
+fn free_velocity<R: Real>(shape: Shape, hot: &Hot<R>, rest: &Rest<R>, step: R) -> R {
     let mut force = rest.applied;
     for i in 0..shape.springs {
         let end = shape.ends[i];
@@ -165,7 +175,7 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
             pull += rest.damping[i] * (velocity - hot.v);
         }
         // 0 + pull is pull, but for the sign of a zero; with friction the velocity it is added to is never −0.
-        force = if i == 0 && !shape.pushed && rubs {
+        force = if i == 0 && !shape.pushed && shape.friction != Rubbing::None {
             pull
         } else {
             force + pull
@@ -177,10 +187,21 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
     if shape.heavy {
         force += rest.gravity;
     }
-    let free = hot.v + step * force;
+    hot.v + step * force
+}
+
+/// The second half: friction, then positions; whether the coordinate sticks.
+#[inline(always)]
+fn rub<R: Real>(
+    shape: Shape,
+    (hot, rest): (&mut Hot<R>, &mut Rest<R>),
+    free: R,
+    Dry { slides, holds }: Dry<R>,
+    step: R,
+) -> R::Mask {
     let mut stuck = rest.stuck;
     hot.v = free;
-    if rubs {
+    if shape.friction != Rubbing::None {
         let moves = shape.under != GROUND;
         let under = match shape.under {
             0 => hot.travel,
@@ -189,10 +210,10 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
         };
         let slip = if moves { free - under } else { free };
         let velocity = if shape.friction == Rubbing::Dry {
-            // The closed form of `resolve` for one force at every speed: v̄ − clamp(v̄, ±W·F).
+            // The closed form of `resolve` for one force at every speed, v̄ − clamp(v̄, ±W·F): what slips is beyond ±W·F.
             stuck = slip.abs().le(hot.limit);
-            hot.limit = R::select(stuck, hot.holds, hot.slides);
-            R::select(stuck, R::zero(), slip - slip.max(hot.below).min(hot.slides))
+            hot.limit = R::select(stuck, holds, slides);
+            R::select(stuck, R::zero(), slip - slides.copysign(slip))
         } else {
             let (velocity, now) = slide(rest, slip);
             stuck = now;
@@ -255,12 +276,51 @@ fn alone(shape: Shape, run: &mut Run, length: f64, steps: u64) {
 /// Steps of several runs, all of them one step and then the next: while one waits for its sums the others go on.
 #[multiversion(targets("x86_64+avx2"))]
 fn together(shape: Shape, (hots, rests): (&mut [Hot<Wide>], &mut [Rest<Wide>]), length: f64, steps: u64) {
-    with_shape!(shape, |shape| for _ in 0..steps {
-        for (hot, rest) in hots.iter_mut().zip(rests.iter_mut()) {
+    let Some(dry) = hots.first().map(|hot| hot.dry) else {
+        return;
+    };
+    // Friction that is the same in all runs stays in registers.
+    let same = dry.slides == Lanes::lit(dry.slides.0[0]) && dry.holds == Lanes::lit(dry.holds.0[0]);
+    let length = Lanes::lit(length);
+    if same && hots.iter().all(|hot| hot.dry == dry) {
+        with_shape!(shape, |shape| in_turns(shape, (hots, rests), |_| dry, length, steps));
+    } else {
+        with_shape!(shape, |shape| in_turns(
+            shape,
+            (hots, rests),
+            |hot| hot.dry,
+            length,
+            steps
+        ));
+    }
+}
+
+/// The free velocity of a pack is found while friction has its part in the pack before: the processor looks only so far
+/// ahead, and finds work of both.
+#[inline(always)]
+fn in_turns(
+    shape: Shape,
+    (hots, rests): (&mut [Hot<Wide>], &mut [Rest<Wide>]),
+    dry: impl Fn(&Hot<Wide>) -> Dry<Wide>,
+    length: Wide,
+    steps: u64,
+) {
+    let ([first, more @ ..], [first_rest, more_rests @ ..]) = (hots, rests) else {
+        return;
+    };
+    for _ in 0..steps {
+        let mut free = free_velocity(shape, first, first_rest, length);
+        let mut before = (&mut *first, &mut *first_rest);
+        for (hot, rest) in more.iter_mut().zip(more_rests.iter_mut()) {
             fence();
-            step(shape, hot, rest, Lanes::lit(length));
+            let next = free_velocity(shape, hot, rest, length);
+            let own = dry(before.0);
+            rub(shape, before, free, own, length);
+            (free, before) = (next, (hot, rest));
         }
-    });
+        let own = dry(before.0);
+        rub(shape, before, free, own, length);
+    }
 }
 
 /// One step of several runs, after which it is known which of them stick.
@@ -419,9 +479,10 @@ impl<'a> Lone<'a> {
             travel: rest.travel[0],
             stiffness: rest.stiffness[0],
             inverse_mass: network.inverse_mass[0],
-            slides: 0.0,
-            holds: 0.0,
-            below: 0.0,
+            dry: Dry {
+                slides: 0.0,
+                holds: 0.0,
+            },
         };
         let mut rubbing = Rubbing::None;
         if let Some(Rub {
@@ -430,12 +491,13 @@ impl<'a> Lone<'a> {
         {
             let (load, compliance) = (signals[*load].max(0.0), friction.compliance());
             let slides = curve.dry(0.0, load);
-            hot.slides = compliance * slides;
-            hot.holds = compliance * slides.max(curve.holding(load));
-            hot.below = -hot.slides;
+            hot.dry = Dry {
+                slides: compliance * slides,
+                holds: compliance * slides.max(curve.holding(load)),
+            };
             (rest.load, rest.compliance, rest.curve) = (load, compliance, **curve);
             rest.stuck = values[friction.state] != 0.0;
-            hot.limit = if rest.stuck { hot.holds } else { hot.slides };
+            hot.limit = if rest.stuck { hot.dry.holds } else { hot.dry.slides };
             rubbing = if Curve::<f64>::constant(*curve) {
                 Rubbing::Dry
             } else {
@@ -524,9 +586,10 @@ fn side_by_side(runs: &[&Run; WIDTH]) -> (Hot<Wide>, Rest<Wide>) {
             travel: hot(|run| run.travel),
             stiffness: hot(|run| run.stiffness),
             inverse_mass: hot(|run| run.inverse_mass),
-            slides: hot(|run| run.slides),
-            holds: hot(|run| run.holds),
-            below: hot(|run| run.below),
+            dry: Dry {
+                slides: hot(|run| run.dry.slides),
+                holds: hot(|run| run.dry.holds),
+            },
         },
         Rest {
             gravity: rest(|run| run.gravity),

@@ -317,7 +317,7 @@ impl Sweep {
         let share = (rows.end.saturating_sub(rows.start)) / (2 * threads as u64);
         let batch = share.clamp(1, self.abreast as u64);
         let (sender, receiver) = mpsc::channel();
-        let work = |sender: mpsc::Sender<(u64, Row)>| {
+        let work = |sender: mpsc::Sender<(u64, Vec<Row>)>| {
             let mut runner = self.runner();
             loop {
                 let number = next.fetch_add(batch, Ordering::Relaxed);
@@ -333,13 +333,12 @@ impl Sweep {
                 if halt.load(Ordering::Relaxed) {
                     return;
                 }
-                let Some(done) = runner.run_batch(batch.clone(), Some(&halt)) else {
+                let Some(done) = runner.run_batch(batch, Some(&halt)) else {
                     return;
                 };
-                for (number, row) in batch.zip(done) {
-                    if sender.send((number, row)).is_err() {
-                        return;
-                    }
+                // All at once: to wake the other side takes as long as to set up a run.
+                if sender.send((number, done)).is_err() {
+                    return;
                 }
             }
         };
@@ -360,18 +359,18 @@ impl Sweep {
             let mut expected = rows.start;
             loop {
                 match receiver.recv_timeout(GLANCE) {
-                    Ok((number, row)) => {
-                        waiting.insert(number, row);
+                    Ok((number, done)) => {
+                        waiting.insert(number, done);
                     }
                     Err(mpsc::RecvTimeoutError::Timeout) => (),
                     Err(mpsc::RecvTimeoutError::Disconnected) => return Ok(()),
                 }
-                while let Some(row) = waiting.remove(&expected) {
-                    if let Err(error) = sink(row) {
+                while let Some(done) = waiting.remove(&expected) {
+                    expected += done.len() as u64;
+                    if let Err(error) = done.into_iter().try_for_each(&mut *sink) {
                         end();
                         return Err(error);
                     }
-                    expected += 1;
                 }
                 *given.lock().unwrap_or_else(PoisonError::into_inner) = expected;
                 moved.notify_all();
