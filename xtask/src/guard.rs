@@ -9,11 +9,23 @@ use std::path::PathBuf;
 use std::process::Command;
 use stickslip::Simulation;
 use stickslip::scenario::Scenario;
+use stickslip::sweep::Axis;
 
-/// The steps of `w4` are those of 64 runs, 32 of them side by side; those of `start` read, check and build a scenario.
-const WORKS: [&str; 6] = ["w1", "w1-rk4", "w2", "w3", "w4", "start"];
-/// Counting starts after the first steps and goes on for so many.
-const STEPS: [u64; 2] = [500, 2500];
+/// What is counted, between how many steps: those of the first number are done before counting starts. Those of `w4` are the
+/// steps of 64 runs, 32 of them side by side; those of `train` of 16 networks, 8 of them side by side. Chains and spheres are
+/// so few that their steps take no longer than others. Those of `start` read, check and build a scenario.
+const WORKS: [(&str, [u64; 2]); 10] = [
+    ("w1", [500, 2500]),
+    ("w1-rk4", [500, 2500]),
+    ("w2", [500, 2500]),
+    ("w3", [500, 2500]),
+    ("w4", [500, 2500]),
+    ("train", [100, 500]),
+    ("train-implicit", [100, 500]),
+    ("w5", [64, 192]),
+    ("w6", [20, 60]),
+    ("start", [500, 2500]),
+];
 /// Change that is taken for the same.
 const BAND: f64 = 0.05;
 const RENEW: &str = "cargo xtask guard --renew";
@@ -25,6 +37,20 @@ pub fn steps(name: &str, count: &str) -> Result<(), String> {
         // One thread takes half of its rows at once.
         return sweep
             .run(0..64, 1, None, &mut |_| Ok(()))
+            .map_err(|error| error.to_string());
+    }
+    if let "train" | "train-implicit" = name {
+        let implicit = ["floor", "table", "bearing"].map(|element| format!("elements.{element}.law=implicit"));
+        let mut sets = vec!["simulation.integrator=implicit-euler"];
+        sets.extend(implicit.iter().map(String::as_str));
+        if name == "train" {
+            sets.clear();
+        }
+        let duration = format!("simulation.duration={count} ms");
+        sets.push(&duration);
+        let axis = Axis::parse("elements.ab.stiffness=lin:100:200:16").map_err(|error| error.to_string())?;
+        return crate::sweep::of_scenario("train", &sets, vec![axis], &["final.a.position"])?
+            .run(0..16, 1, None, &mut |_| Ok(()))
             .map_err(|error| error.to_string());
     }
     let count = count
@@ -39,7 +65,12 @@ pub fn steps(name: &str, count: &str) -> Result<(), String> {
         }
         return Ok(());
     }
-    let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
+    let sets: &[String] = match name {
+        "w5" => &["chain.count=4000".to_string()],
+        "w6" => &["spheres.count=500".to_string()],
+        _ => &[],
+    };
+    let scenario = Scenario::read(&path, sets).map_err(|error| error.to_string())?;
     let mut simulation = Simulation::new(scenario).map_err(|error| error.to_string())?;
     simulation.advance(count).map_err(|error| error.to_string())
 }
@@ -62,20 +93,20 @@ pub fn run(renew: bool) -> Result<(), String> {
     let kept = kept().unwrap_or_default();
     let mut counts = Map::new();
     let mut exceeded = Vec::new();
-    for name in WORKS {
-        let count = per_step(name)?;
+    for (name, steps) in WORKS {
+        let count = per_step(name, steps)?;
         counts.insert(name.into(), json!(count));
         let before = kept.get("instructions").and_then(|counts| counts.get(name)?.as_f64());
         // Work that has no count yet is not guarded: that is a failure, too.
         let change = before.map_or(f64::INFINITY, |before| count / before - 1.0);
         println!(
-            "{name:<8} {count:>9.1} instructions per step ({:+.1} %)",
+            "{name:<14} {count:>9.1} instructions per step ({:+.1} %)",
             100.0 * change
         );
         if change > BAND {
             exceeded.push(name);
         } else if change < -BAND && !renew {
-            println!("         fewer than are kept: hold the gain with {RENEW}");
+            println!("               fewer than are kept: hold the gain with {RENEW}");
         }
     }
     if renew {
@@ -94,7 +125,7 @@ pub fn run(renew: bool) -> Result<(), String> {
 }
 
 /// Instructions of one step: of many steps less those of a few, so that starting up does not count.
-fn per_step(name: &str) -> Result<f64, String> {
+fn per_step(name: &str, [few, many]: [u64; 2]) -> Result<f64, String> {
     let program = std::env::current_exe().map_err(|error| error.to_string())?;
     let count = |steps: u64| {
         let output = Command::new("valgrind")
@@ -113,7 +144,6 @@ fn per_step(name: &str) -> Result<f64, String> {
             .filter(|_| output.status.success())
             .ok_or_else(|| format!("valgrind counted nothing for {name}:\n{text}"))
     };
-    let [few, many] = STEPS;
     Ok((count(many)? - count(few)?) / (many - few) as f64)
 }
 

@@ -1,6 +1,6 @@
 //! `cargo xtask bench w4`: a sweep by the engine, from reading its scenario to its rows, and by a hand-written C program.
 
-use crate::bench::{build_limit, cpu_seconds, keep, run_limit};
+use crate::bench::{build_limit, cpu_seconds, keep, run_limit, same};
 use crate::root;
 use serde_json::{Map, Value, json};
 use std::ops::Range;
@@ -23,9 +23,6 @@ const SAMPLE: usize = 209;
 
 /// The sweep with other values for some keys.
 pub fn prepare(sets: &[&str]) -> Result<Sweep, String> {
-    let sets: Vec<String> = sets.iter().map(|set| (*set).to_string()).collect();
-    let path = root().join("benches/scenarios/w4.toml");
-    let draft = Draft::read(path, &sets).map_err(|error| error.to_string())?;
     // The limit program divides the intervals by SIDE, not by SIDE - 1.
     let axis = |key: &str, low: f64, width: f64| {
         let high = low + width * (SIDE - 1) as f64 / SIDE as f64;
@@ -35,8 +32,15 @@ pub fn prepare(sets: &[&str]) -> Result<Sweep, String> {
         axis("bodies.hook.velocity", 0.05, 1.95)?,
         axis("elements.spring.stiffness", 10.0, 190.0)?,
     ];
-    let measures = ["final.hook.position", "final.block.position"].map(str::to_string);
-    Sweep::new(draft, axes, &measures).map_err(|error| error.to_string())
+    of_scenario("w4", sets, axes, &["final.hook.position", "final.block.position"])
+}
+
+/// A sweep of a scenario among those that are measured.
+pub fn of_scenario(name: &str, sets: &[&str], axes: Vec<Axis>, measures: &[&str]) -> Result<Sweep, String> {
+    let owned = |words: &[&str]| -> Vec<String> { words.iter().map(|word| (*word).to_string()).collect() };
+    let path = root().join("benches/scenarios").join(format!("{name}.toml"));
+    let draft = Draft::read(path, &owned(sets)).map_err(|error| error.to_string())?;
+    Sweep::new(draft, axes, &owned(measures)).map_err(|error| error.to_string())
 }
 
 /// Some rows, and the CPU time and wall time they took, s.
@@ -123,6 +127,9 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
         .collect::<Result<_, _>>()?;
     let without_ties = decided.iter().sum::<f64>() / decided.len() as f64;
     let (limit_ns, limit_outcome) = least.unzip();
+    if let Some(limit) = limit_outcome.as_ref().and_then(|outcome: &Vec<f64>| outcome.get(1)) {
+        same("w4 without ties", &[without_ties], &[*limit])?;
+    }
     let result = json!({
         "name": "w4",
         "ns_per_step": cost,

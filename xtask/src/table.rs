@@ -13,12 +13,39 @@ pub fn run() -> Result<(), String> {
     std::fs::write(&path, with_table(&text)?).map_err(|error| format!("cannot write README.md: {error}"))
 }
 
-/// A page with the table as it should be.
+/// A page with the table as it should be, and the costs of a block in the table above it.
 fn with_table(page: &str) -> Result<String, String> {
-    let missing = || format!("README.md has no place for the table: {BEGIN} … {END}");
-    let (before, rest) = page.split_once(BEGIN).ok_or_else(missing)?;
-    let (_, after) = rest.split_once(END).ok_or_else(missing)?;
-    Ok(format!("{before}{BEGIN}\n{}{END}{after}", table()?))
+    let mut page = between(page, BEGIN, END, &format!("\n{}", table()?))?;
+    for name in ["w1", "w1-rk4"] {
+        let costs = [name.to_string(), format!("{name}, with report")].map(|name| kept(&name));
+        let [Some(plain), Some(report)] = costs.map(|result| result.map(|result| cost(&result["ns_per_step"]))) else {
+            return Err(format!("no cost of {name} is kept"));
+        };
+        let costs = format!("{plain} ({report} with the run report)");
+        page = between(&page, &format!("<!-- cost of {name} -->"), "<!-- end -->", &costs)?;
+    }
+    Ok(page)
+}
+
+/// A page with another text between two marks.
+fn between(page: &str, begin: &str, end: &str, text: &str) -> Result<String, String> {
+    let missing = || format!("README.md has no place for costs: {begin} … {end}");
+    let (before, rest) = page.split_once(begin).ok_or_else(missing)?;
+    let (_, after) = rest.split_once(end).ok_or_else(missing)?;
+    Ok(format!("{before}{begin}{text}{end}{after}"))
+}
+
+/// The last result of a work, or of one of its variants.
+fn kept(name: &str) -> Option<Value> {
+    // Variants of a work are kept with it.
+    let file = name.split(['-', ',']).next().unwrap_or(name);
+    let history = read(file).ok()?;
+    let entry = history.as_array()?.last()?;
+    let variants = entry["variants"].as_array().into_iter().flatten();
+    std::iter::once(entry)
+        .chain(variants)
+        .find(|result| word(&result["name"]) == name)
+        .cloned()
 }
 
 fn table() -> Result<String, String> {
@@ -28,17 +55,7 @@ fn table() -> Result<String, String> {
     );
     for work in peers["works"].as_array().into_iter().flatten() {
         let name = word(&work["name"]);
-        // Variants of a work are kept with it.
-        let file = name.split('-').next().unwrap_or(name);
-        let Ok(history) = read(file) else {
-            continue;
-        };
-        let entry = history.as_array().and_then(|entries| entries.last());
-        let result = entry.into_iter().flat_map(|entry| {
-            let variants = entry["variants"].as_array().into_iter().flatten();
-            std::iter::once(entry).chain(variants)
-        });
-        let Some(result) = result.into_iter().find(|result| word(&result["name"]) == name) else {
+        let Some(result) = kept(name) else {
             continue;
         };
         let others: Vec<String> = (work["peers"].as_array().into_iter().flatten())
