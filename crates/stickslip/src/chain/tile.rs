@@ -53,22 +53,16 @@ pub(super) struct Stretch<'a> {
     pub next_v: &'a mut [f64],
 }
 
-/// Blocks whose free velocities are found before friction takes its part of them. One loop for both would have a long chain
-/// of sums in every block, of which too few fit the processor at a time; the velocities of so many wait in the first cache.
-const CHUNK: usize = 256;
-
 /// Velocity and position of every block after a step. `first` is the number of the first block.
+///
+/// Free velocities are found before friction takes its part of them: one loop for both would have a long chain of sums in
+/// every block, of which too few fit the processor at a time. They wait in the first cache.
 #[inline(always)]
 fn advance<F: Fields, const LAW: u8>(fields: F, common: &Common, moment: &Moment, first: usize, on: Stretch<'_>) {
-    let count = on.next_v.len();
-    for begin in (0..count).step_by(CHUNK) {
-        let end = count.min(begin + CHUNK);
-        let fields = fields.from(first + begin, end - begin);
-        let (x, v) = (&on.x[begin..end + 2], &on.v[begin..end + 2]);
-        let (next_x, next_v) = (&mut on.next_x[begin..end], &mut on.next_v[begin..end]);
-        free(fields, common, moment, (x, v), next_v);
-        rub::<F, LAW>(fields, common, moment, (&x[1..], &v[1..]), (next_x, next_v));
-    }
+    let Stretch { x, v, next_x, next_v } = on;
+    let fields = fields.from(first, next_v.len());
+    free(fields, common, moment, (x, v), next_v);
+    rub::<F, LAW>(fields, common, moment, (&x[1..], &v[1..]), (next_x, next_v));
 }
 
 /// Velocities without friction, v̄ = v + T·f/m, from positions and velocities with one neighbour on each side. Forces at the
