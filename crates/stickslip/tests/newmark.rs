@@ -150,6 +150,70 @@ contact_time = "5 ms"
     assert!(rough < 8e-9, "{rough}");
 }
 
+/// Two blocks whose friction falls by s = 2 N s/m, and by as much or twice that, under a force that balances it at rest: v' = s·v.
+/// The slope 1 − s·T/2 of the step's equation is zero at T = 1 s, or 0.5 s: such a step has no solution.
+fn falling(second: f64, force: &str) -> String {
+    let block = |name: &str, velocity: f64, slope: f64, force: &str| {
+        format!(
+            "[bodies.{name}]\nkind = \"mass\"\nmass = 1\nvelocity = {velocity}\nforce = {force}\n[elements.floor_{name}]\n\
+             kind = \"friction\"\nbetween = [\"{name}\", \"ground\"]\nlaw = \"martins-oden\"\nepsilon = 1e-3\n\
+             table = {{ speed = [0, 64, 128], force = [{}, 0, 0] }}\n",
+            64.0 * slope
+        )
+    };
+    format!(
+        "[simulation]\nduration = 4\nstep = 1\nintegrator = \"trapezoidal\"\n{}{}",
+        block("a", 0.5, 2.0, force),
+        block("b", 0.015625, second, &format!("{}", 64.0 * second))
+    )
+}
+
+/// A step without a solution is done in halves. Each multiplies the velocity by (1 + z)/(1 − z) = 3, z = s·T/4, and moves by T/4
+/// of the velocities at its ends; so do the energies.
+#[test]
+fn steps_without_solution_are_done_in_halves() {
+    let mut blocks = written(&falling(2.0, "128"), &[]);
+    blocks.advance_observed(2).unwrap();
+    let over = |f: fn(f64) -> f64, start: f64| {
+        let ends = [1.0, 3.0, 9.0, 27.0, 81.0].map(|factor| f(factor * start));
+        ends.windows(2).map(|pair| 0.25 * (pair[0] + pair[1])).sum::<f64>()
+    };
+    for (body, start) in [(0, 0.5), (1, 0.015625)] {
+        close("velocity", blocks.velocity(body)[0], 81.0 * start, 1e-12);
+        close("position", blocks.position(body)[0], over(|v| v, start), 1e-12);
+        let delivered = blocks.work().delivered[body];
+        close(
+            "work of friction",
+            delivered,
+            over(|v| (2.0 * v - 128.0) * v, start),
+            1e-9,
+        );
+    }
+    let input = over(|v| 128.0 * v, 0.5) + over(|v| 128.0 * v, 0.015625);
+    close("work of the forces", blocks.work().input, input, 1e-9);
+}
+
+/// In the second step quarters are done up to its half, then the half after that has no solution and the force at three quarters is
+/// no number. Nothing of that step is left in the state or in the ledger.
+#[test]
+fn a_later_half_that_fails_leaves_nothing() {
+    let mut blocks = written(&falling(4.0, "\"if(abs(t - 1.75) < 0.1, ln(-1), 128)\""), &[]);
+    blocks.advance_observed(1).unwrap();
+    let told = |blocks: &Simulation| {
+        let moved = [0, 1].map(|body| (blocks.position(body)[0], blocks.velocity(body)[0]));
+        (
+            moved,
+            blocks.work().input,
+            blocks.work().delivered.clone(),
+            blocks.time(),
+        )
+    };
+    let before = told(&blocks);
+    assert!(before.1 > 0.0, "{before:?}");
+    let error = blocks.advance_observed(1).unwrap_err();
+    assert_eq!(told(&blocks), before, "{error}");
+}
+
 /// In the plane friction turns with the slip; bristle laws run too, by their own backward Euler rule.
 #[test]
 fn in_the_plane_and_with_other_laws() {

@@ -71,8 +71,9 @@ pub(crate) struct NewmarkRoom {
     order: Vec<usize>,
     /// The greatest speed so far.
     reach: f64,
-    /// Powers at the start of a part.
+    /// Powers at the start of a part, and the energies of the parts so far.
     power: Vec<f64>,
+    energy: Vec<f64>,
     /// State at the start of the step.
     start: Vec<f64>,
 }
@@ -95,6 +96,7 @@ impl NewmarkRoom {
             order: vec![0; n],
             reach: 0.0,
             power: vec![0.0; 1 + network.element_count],
+            energy: vec![0.0; 1 + network.element_count],
             start: vec![0.0; network.layout.len()],
         }
     }
@@ -260,8 +262,9 @@ fn step<const OBSERVE: bool>(
     work: &mut Work,
 ) -> Result<(), Halt> {
     let (mut done, mut part) = (0.0, 1.0);
+    room.energy.fill(0.0);
     while done < 1.0 {
-        match piece::<OBSERVE>(network, rule, state, scratch, room, work, [done, done + part]) {
+        match piece::<OBSERVE>(network, rule, state, scratch, room, [done, done + part]) {
             Ok(()) => {
                 if done == 0.0 {
                     // A later part that fails leaves the whole step undone.
@@ -280,6 +283,13 @@ fn step<const OBSERVE: bool>(
                 }
                 return Err(halt);
             }
+        }
+    }
+    room.reach = room.velocity.iter().fold(room.reach, |most, v| most.max(v.abs()));
+    if OBSERVE {
+        work.input += room.energy[0];
+        for (delivered, energy) in work.delivered.iter_mut().zip(&room.energy[1..]) {
+            *delivered += energy;
         }
     }
     state.step += 1;
@@ -313,7 +323,6 @@ fn piece<const OBSERVE: bool>(
     state: &mut NetworkState,
     scratch: &mut Scratch,
     room: &mut NewmarkRoom,
-    work: &mut Work,
     part: [f64; 2],
 ) -> Result<(), Halt> {
     let layout = &network.layout;
@@ -345,6 +354,7 @@ fn piece<const OBSERVE: bool>(
         order,
         reach,
         power,
+        energy,
         ..
     } = room;
     for (i, v) in velocity.iter_mut().enumerate() {
@@ -380,7 +390,6 @@ fn piece<const OBSERVE: bool>(
         return Err(undefined.map_or(Halt::Unsolved { time }, |row| Halt::NotFinite { index: first + row }));
     }
 
-    *reach = velocity.iter().fold(*reach, |most, v| most.max(v.abs()));
     let Scratch { trial: end, rate, .. } = scratch;
     for i in layout.first_state()..all {
         end[i] = before[i] + step * rate[i];
@@ -389,11 +398,11 @@ fn piece<const OBSERVE: bool>(
     finite(check, &end[..all]).map_err(|NotFinite { index }| Halt::NotFinite { index })?;
     state.values[..all].copy_from_slice(&end[..all]);
     if OBSERVE {
-        account(work, power, 0.5 * step);
+        account(energy, power, 0.5 * step);
         place(network, scratch, state.step, part[1]);
         respond_as_placed::<true>(network, scratch);
         powers(network, scratch, power);
-        account(work, power, 0.5 * step);
+        account(energy, power, 0.5 * step);
     }
     Ok(())
 }
@@ -547,10 +556,9 @@ fn powers(network: &Network, scratch: &Scratch, power: &mut [f64]) {
     }
 }
 
-/// Adds powers over a time to the ledger.
-fn account(work: &mut Work, power: &[f64], time: f64) {
-    work.input += time * power[0];
-    for (delivered, power) in work.delivered.iter_mut().zip(&power[1..]) {
-        *delivered += time * power;
+/// Adds powers over a time to energies.
+fn account(energy: &mut [f64], power: &[f64], time: f64) {
+    for (energy, power) in energy.iter_mut().zip(power) {
+        *energy += time * power;
     }
 }
