@@ -3,7 +3,8 @@
 //! v₁ = v₀ + T·((1 − γ)·a₀ + γ·a₁),  x₁ = x₀ + T·v₀ + T²·((½ − β)·a₀ + β·a₁),  M·a₁ = forces(x₁, v₁) at the end
 //!
 //! `trapezoidal` has β = ¼, γ = ½, friction by the return mapping of its law, and solves the equations of the step (seed 002,
-//! eq 32): in a bracket where one velocity is unknown, by Newton's method with a line search where there are more.
+//! eq 32): in a bracket where one velocity is unknown, by Newton's method with a line search where there are more. Its motion by
+//! backward differences, v₁ = v₀ + T·a₁, x₁ = x₀ + T·v₁, has β = γ = 1 and 1 in place of ½ in the position.
 //! `newmark` is seed 003, eqs 31-34: friction is linearised at the start of the step, so that one linear solve is enough;
 //! of first order, and only for small steps. The unknown is v₁.
 
@@ -21,6 +22,8 @@ pub struct Rule {
     pub beta: f64,
     /// Weight of the new acceleration in the velocity.
     pub gamma: f64,
+    /// Weight of the new velocity in the mean velocity of the step: ½, or 1 for backward differences.
+    pub mean: f64,
     /// Friction is linearised at the start of the step, and the step solved once.
     pub linear: bool,
     /// Newton's method without safeguards, as published: it can fail.
@@ -151,7 +154,7 @@ impl<'a> Equations<'a, '_> {
             step: self.step,
             course: self.course(),
             other: self.before,
-            weights: [0.5, 0.0, 0.5],
+            weights: [1.0 - self.rule.mean, 0.0, self.rule.mean],
         }
     }
 
@@ -169,7 +172,7 @@ impl<'a> Equations<'a, '_> {
             let (x0, v0, a0) = (self.before[i], self.before[first + i], self.acceleration[i]);
             self.scratch.trial[first + i] = v;
             // a₁ put into the rule of the position.
-            let known = (0.5 - beta) - beta * (1.0 - gamma) / gamma;
+            let known = (self.rule.mean - beta) - beta * (1.0 - gamma) / gamma;
             self.scratch.trial[i] = x0 + step * (v0 + beta / gamma * (v - v0)) + step * step * known * a0;
         }
         let span = self.span();
@@ -340,7 +343,8 @@ fn piece<const OBSERVE: bool>(
     place(network, scratch, state.step, part[1]);
     for drive in network.drives.iter().filter(|drive| !drive.position) {
         let (q, v) = (drive.coordinate.q, drive.coordinate.v);
-        scratch.trial[q] = room.before[q] + 0.5 * step * (room.before[v] + scratch.trial[v]);
+        let mean = (1.0 - rule.mean) * room.before[v] + rule.mean * scratch.trial[v];
+        scratch.trial[q] = room.before[q] + step * mean;
     }
     let NewmarkRoom {
         before,
@@ -398,11 +402,11 @@ fn piece<const OBSERVE: bool>(
     finite(check, &end[..all]).map_err(|NotFinite { index }| Halt::NotFinite { index })?;
     state.values[..all].copy_from_slice(&end[..all]);
     if OBSERVE {
-        account(energy, power, 0.5 * step);
+        account(energy, power, (1.0 - rule.mean) * step);
         place(network, scratch, state.step, part[1]);
         respond_as_placed::<true>(network, scratch);
         powers(network, scratch, power);
-        account(energy, power, 0.5 * step);
+        account(energy, power, rule.mean * step);
     }
     Ok(())
 }
