@@ -446,6 +446,17 @@ fn damped_stick_slip_is_told() {
     }
 }
 
+/// Stick-slip of a contact that nothing damps is told, with the time that damps it by 1 % of critical: 0.02·√(m/α) = 2 ms.
+#[test]
+fn undamped_contacts_are_told() {
+    for (time, told) in [("0", true), ("2 ms", false)] {
+        let block = common::simulation("fig003-5.toml", &[&format!("elements.floor.contact_time={time}")]);
+        let warnings = format!("{:?}", block.built().warnings);
+        assert_eq!(warnings.contains("vibrates for ever"), told, "{warnings}");
+        assert_eq!(warnings.contains("contact_time = 2.0e-3 s"), told, "{warnings}");
+    }
+}
+
 /// A step that does not resolve an impact is told.
 #[test]
 fn unresolved_impacts_are_told() {
