@@ -213,3 +213,30 @@ fn wrong_input_is_refused() {
         .run(&["experiment", "presliding", "--law", "lugre", "--plot", "a.pdf"])
         .fails(2, &[".svg or .png"]);
 }
+
+/// The limits of the friction and its parameters are printed as the run had them.
+#[test]
+fn what_the_friction_had_is_printed() {
+    let folder = Folder::new("experiment-given");
+    let change = [
+        "--set",
+        "elements.floor.eta=0.25",
+        "--set",
+        "elements.floor.mu_static=0.14",
+    ];
+    let law = &tried(&folder, "velocity-step", "subloading", &change)[0];
+    for (name, value) in [
+        ("mu_static", "0.14"),
+        ("mu_kinetic", "0.1"),
+        ("normal_force", "100 N"),
+        ("eta", "0.25 1/s"),
+        ("kappa", "2e3 1/m"),
+    ] {
+        assert_eq!(law["given"][name], value, "{law}");
+    }
+    let law = &tried(&folder, "velocity-step", "lugre", &[])[0];
+    assert_eq!(
+        (&law["given"]["kinetic"], &law["given"]["static"]),
+        (&"10 N".into(), &"12 N".into())
+    );
+}

@@ -117,6 +117,7 @@ impl Model {
                 max_step: None,
                 min_step: None,
                 newmark: None,
+                backward_motion: false,
             },
             bodies: Vec::new(),
             elements: Vec::new(),

@@ -148,6 +148,19 @@ impl Report {
     }
 }
 
+/// The friction on one axis that a signal is about: the one that has it, or else the first.
+fn rubbing(simulation: &Simulation, signal: &str) -> Option<usize> {
+    let elements = simulation.scenario().elements.iter().enumerate();
+    let mut frictions = elements.filter(|(_, (_, element))| matches!(element, ElementSpec::Friction(_)));
+    let owner = signal.split('.').next();
+    let (first, rest) = (
+        frictions.clone().next(),
+        frictions.find(|(_, (name, _))| Some(name.as_str()) == owner),
+    );
+    let (index, _) = rest.or(first)?;
+    (simulation.built().axes[index] == 1).then_some(index)
+}
+
 /// Watches a run step by step.
 pub struct Reporter {
     mode: Vec<Mode>,
@@ -162,8 +175,8 @@ pub struct Reporter {
     events_total: u64,
     initial: (f64, f64),
     stored: Vec<f64>,
-    /// The column under analysis.
-    analysis: Option<(usize, StickSlip)>,
+    /// The column under analysis, and the element whose slip tells what governs it.
+    analysis: Option<(usize, Option<usize>, StickSlip)>,
 }
 
 impl Reporter {
@@ -182,7 +195,7 @@ impl Reporter {
         };
         let analysis = scenario.stick_slip.as_ref().and_then(|spec| {
             let column = columns.names().iter().position(|name| *name == spec.signal)?;
-            Some((column, StickSlip::new(spec.clone())))
+            Some((column, rubbing(simulation, &spec.signal), StickSlip::new(spec.clone())))
         });
         let count = scenario.elements.len();
         Reporter {
@@ -245,8 +258,9 @@ impl Reporter {
                 self.mode[i] = seen.mode;
             }
         }
-        if let Some((column, analysis)) = &mut self.analysis {
-            analysis.watch(time, columns.value(simulation, *column));
+        if let Some((column, rubs, analysis)) = &mut self.analysis {
+            let slip = rubs.map(|element| simulation.observations()[element].velocity[0]);
+            analysis.watch(time, columns.value(simulation, *column), slip);
         }
     }
 
@@ -370,7 +384,7 @@ impl Reporter {
             elements,
             // Equations say nothing of energy.
             energy: scenario.inclusion.is_none().then_some(energy),
-            stick_slip: self.analysis.and_then(|(_, analysis)| {
+            stick_slip: self.analysis.and_then(|(.., analysis)| {
                 let rates = Rates::of(scenario);
                 Some(StickSlipReport {
                     drive_rate: rates.map(|rates| rates.drive),

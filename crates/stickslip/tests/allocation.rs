@@ -5,6 +5,7 @@
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use stickslip::Simulation;
@@ -56,19 +57,61 @@ fn steps_do_not_allocate() {
         .iter()
         .filter(|file| file.extension().is_some_and(|extension| extension == "toml"))
     {
-        let scenario = Scenario::read(file, &[]).unwrap_or_else(|error| panic!("{error}"));
-        let mut simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
-        let steps = simulation.built().steps.min(3000);
-        simulation.advance_observed(2).unwrap();
-        let before = ALLOCATIONS.get();
-        simulation.advance(steps / 2).unwrap();
-        simulation.advance_observed(steps / 2 - 2).unwrap();
-        simulation.observe();
-        let made = ALLOCATIONS.get() - before;
-        assert_eq!(made, 0, "{} allocated {made} times in {steps} steps", file.display());
+        no_step_allocates(file, &[]);
         seen += 1;
     }
     assert!(seen >= 10, "only {seen} scenarios found");
+}
+
+fn no_step_allocates(file: &Path, sets: &[&str]) -> Simulation {
+    let sets: Vec<String> = sets.iter().map(|set| set.to_string()).collect();
+    let scenario = Scenario::read(file, &sets).unwrap_or_else(|error| panic!("{error}"));
+    let mut simulation = Simulation::new(scenario).unwrap_or_else(|error| panic!("{error}"));
+    let steps = simulation.built().steps.min(3000);
+    simulation.advance_observed(2).unwrap();
+    let before = ALLOCATIONS.get();
+    simulation.advance(steps / 2).unwrap();
+    simulation.advance_observed(steps / 2 - 2).unwrap();
+    simulation.observe();
+    let made = ALLOCATIONS.get() - before;
+    assert_eq!(
+        made,
+        0,
+        "{} {sets:?} allocated {made} times in {steps} steps",
+        file.display()
+    );
+    simulation
+}
+
+/// Subloading friction under every method that solves equations, through several slips: the drive of 1 mm/s moves by 15 mm, the
+/// spring can hold 4. A ball that hits the floor and slides, by the stiff method.
+#[test]
+fn steps_that_solve_equations_do_not_allocate() {
+    let _alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios"));
+    let methods: [&[&str]; 6] = [
+        &["simulation.integrator=trapezoidal"],
+        &["simulation.integrator=trapezoidal", "simulation.motion=backward"],
+        &["simulation.integrator=trapezoidal", "elements.floor.update=trapezoidal"],
+        &["simulation.integrator=newmark"],
+        &["simulation.integrator=stiff"],
+        &["simulation.integrator=stiff", "elements.floor.update=backward"],
+    ];
+    let common = [
+        "bodies.hook.velocity=1 mm/s",
+        "simulation.step=5 ms",
+        "simulation.duration=15 s",
+        "simulation.max_step=1 s",
+        "analysis.stick_slip.from=0",
+    ];
+    for method in methods {
+        let sets: Vec<&str> = common.iter().chain(method).copied().collect();
+        let end = no_step_allocates(&folder.join("fig003-5.toml"), &sets);
+        assert!(end.position(0)[0] > 0.01, "{method:?}: it has not slipped");
+    }
+    let ball = no_step_allocates(&folder.join("fig004-1-drop.toml"), &["simulation.integrator=stiff"]);
+    let touched = ball.work().delivered.iter().any(|work| *work != 0.0);
+    assert!(touched, "it has not touched");
 }
 
 #[test]

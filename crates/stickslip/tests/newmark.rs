@@ -20,6 +20,25 @@ between = ["mass", "ground"]
 stiffness = 100
 "#;
 
+/// m·v' = −c·v from v = 1 m/s.
+const VISCOUS: &str = r#"
+[simulation]
+duration = 1
+step = 1e-2
+integrator = "trapezoidal"
+[bodies.block]
+kind = "mass"
+mass = 2
+velocity = 1
+[elements.floor]
+kind = "friction"
+between = ["block", "ground"]
+law = "martins-oden"
+kinetic = 0
+viscous = 3
+epsilon = 1e-3
+"#;
+
 fn run_to_end(text: &str, sets: &[&str]) -> Simulation {
     let mut simulation = written(text, sets);
     let steps = simulation.built().steps;
@@ -65,6 +84,79 @@ fn vibration_is_kept() {
         let (mechanical, stored) = end.energy();
         close(&format!("energy at {step} s"), mechanical + stored, 0.5, 1e-11);
     }
+}
+
+/// Backward differences of m·x'' + d·x' + k·x = 0 multiply each mode e^{λt} by 1/(1 − λT) in a step. From rest at x₀,
+/// x = Re(c·e^{λt}) with λ = −δ + iω, c = x₀·(1 − iδ/ω), δ = d/2m, ω² = k/m − δ². A driver that moves with velocity t comes to
+/// T²·n(n + 1)/2 in n steps.
+#[test]
+fn backward_motion_has_its_closed_form() {
+    let damping = 3.0;
+    let (delta, steps) = (0.5 * damping, 100);
+    let omega = (100.0_f64 - delta * delta).sqrt();
+    let sets = ["simulation.motion=backward", "elements.spring.damping=3"];
+    for step in [1e-3, 1e-2, 0.1] {
+        let text = format!("{OSCILLATOR}\n[bodies.hook]\nkind = \"driver\"\nvelocity = \"t\"\n");
+        let mut found = written(
+            &text,
+            &[
+                sets[0],
+                sets[1],
+                &format!("simulation.step={step}"),
+                "simulation.duration=100",
+            ],
+        );
+        found.advance(steps).unwrap();
+        let n = steps as f64;
+        let (real, imaginary) = (1.0 + delta * step, -omega * step);
+        let size = libm::pow(libm::hypot(real, imaginary), -n);
+        let angle = -n * libm::atan2(imaginary, real);
+        let x = 0.1 * size * (libm::cos(angle) + delta / omega * libm::sin(angle));
+        close("position", found.position(0)[0], x, 1e-12);
+        close(
+            "driver",
+            found.position(1)[0],
+            step * step * n * (n + 1.0) / 2.0,
+            1e-12 * n,
+        );
+    }
+    // Towards x₀·e^{−δt}·(cos ωt + δ/ω·sin ωt) with first order.
+    let exact = 0.1 * libm::exp(-delta) * (libm::cos(omega) + delta / omega * libm::sin(omega));
+    let errors = [1e-3, 5e-4, 2.5e-4].map(|step| {
+        let end = run_to_end(OSCILLATOR, &[sets[0], sets[1], &format!("simulation.step={step}")]);
+        (end.position(0)[0] - exact).abs()
+    });
+    for order in orders(&errors) {
+        close("order", order, 1.0, 0.1);
+    }
+}
+
+/// Under backward differences the work of a friction is that of its force at the end of the step along the displacement: with
+/// m·v' = −c·v each step multiplies v by ρ = 1/(1 + cT/m), turns c·T·v₁² into heat and loses ½·m·(v₁ − v₀)², the residual.
+#[test]
+fn backward_motion_keeps_its_ledger() {
+    let text = VISCOUS.replace("[bodies", "motion = \"backward\"\n[bodies");
+    let energy = common::finish(written(&text, &[]), 1).report.energy.unwrap();
+    let rho = 1.0 / (1.0 + 3.0 * 1e-2 / 2.0);
+    let squares: f64 = (0..100).map(|k| libm::pow(rho, 2.0 * f64::from(k))).sum();
+    close("heat", energy.dissipated, 3.0 * 1e-2 * rho * rho * squares, 1e-12);
+    close("residual", energy.residual, (1.0 - rho) * (1.0 - rho) * squares, 1e-12);
+}
+
+/// The word has no effect elsewhere, and another word is refused.
+#[test]
+fn motion_is_of_the_trapezoidal_rule() {
+    for (integrator, told) in [("trapezoidal", false), ("newmark", true), ("rk4", true)] {
+        let sets = [
+            "simulation.motion=backward",
+            &format!("simulation.integrator={integrator}"),
+        ];
+        let warnings = format!("{:?}", written(OSCILLATOR, &sets).built().warnings);
+        assert_eq!(warnings.contains("motion has no effect"), told, "{warnings}");
+    }
+    let bad = ["simulation.motion=forward".to_string()];
+    let error = stickslip::scenario::Scenario::parse(OSCILLATOR, "x.toml", &bad).unwrap_err();
+    assert!(error.to_string().contains("backward"), "{error}");
 }
 
 /// Two blocks joined by springs and drawn, each on a floor of its own: the solution of `adaptive`, with second order.
@@ -148,6 +240,70 @@ contact_time = "5 ms"
     // The trapezoidal rule for R loses its order at the start, where U is infinite.
     let rough = error("trapezoidal", 6.25e-4);
     assert!(rough < 8e-9, "{rough}");
+}
+
+/// Two blocks whose friction falls by s = 2 N s/m, and by as much or twice that, under a force that balances it at rest: v' = s·v.
+/// The slope 1 − s·T/2 of the step's equation is zero at T = 1 s, or 0.5 s: such a step has no solution.
+fn falling(second: f64, force: &str) -> String {
+    let block = |name: &str, velocity: f64, slope: f64, force: &str| {
+        format!(
+            "[bodies.{name}]\nkind = \"mass\"\nmass = 1\nvelocity = {velocity}\nforce = {force}\n[elements.floor_{name}]\n\
+             kind = \"friction\"\nbetween = [\"{name}\", \"ground\"]\nlaw = \"martins-oden\"\nepsilon = 1e-3\n\
+             table = {{ speed = [0, 64, 128], force = [{}, 0, 0] }}\n",
+            64.0 * slope
+        )
+    };
+    format!(
+        "[simulation]\nduration = 4\nstep = 1\nintegrator = \"trapezoidal\"\n{}{}",
+        block("a", 0.5, 2.0, force),
+        block("b", 0.015625, second, &format!("{}", 64.0 * second))
+    )
+}
+
+/// A step without a solution is done in halves. Each multiplies the velocity by (1 + z)/(1 − z) = 3, z = s·T/4, and moves by T/4
+/// of the velocities at its ends; so do the energies.
+#[test]
+fn steps_without_solution_are_done_in_halves() {
+    let mut blocks = written(&falling(2.0, "128"), &[]);
+    blocks.advance_observed(2).unwrap();
+    let over = |f: fn(f64) -> f64, start: f64| {
+        let ends = [1.0, 3.0, 9.0, 27.0, 81.0].map(|factor| f(factor * start));
+        ends.windows(2).map(|pair| 0.25 * (pair[0] + pair[1])).sum::<f64>()
+    };
+    for (body, start) in [(0, 0.5), (1, 0.015625)] {
+        close("velocity", blocks.velocity(body)[0], 81.0 * start, 1e-12);
+        close("position", blocks.position(body)[0], over(|v| v, start), 1e-12);
+        let delivered = blocks.work().delivered[body];
+        close(
+            "work of friction",
+            delivered,
+            over(|v| (2.0 * v - 128.0) * v, start),
+            1e-9,
+        );
+    }
+    let input = over(|v| 128.0 * v, 0.5) + over(|v| 128.0 * v, 0.015625);
+    close("work of the forces", blocks.work().input, input, 1e-9);
+}
+
+/// In the second step quarters are done up to its half, then the half after that has no solution and the force at three quarters is
+/// no number. Nothing of that step is left in the state or in the ledger.
+#[test]
+fn a_later_half_that_fails_leaves_nothing() {
+    let mut blocks = written(&falling(4.0, "\"if(abs(t - 1.75) < 0.1, ln(-1), 128)\""), &[]);
+    blocks.advance_observed(1).unwrap();
+    let told = |blocks: &Simulation| {
+        let moved = [0, 1].map(|body| (blocks.position(body)[0], blocks.velocity(body)[0]));
+        (
+            moved,
+            blocks.work().input,
+            blocks.work().delivered.clone(),
+            blocks.time(),
+        )
+    };
+    let before = told(&blocks);
+    assert!(before.1 > 0.0, "{before:?}");
+    let error = blocks.advance_observed(1).unwrap_err();
+    assert_eq!(told(&blocks), before, "{error}");
 }
 
 /// In the plane friction turns with the slip; bristle laws run too, by their own backward Euler rule.
@@ -267,11 +423,8 @@ fn strong_damping_is_stable() {
 /// A force without a state, along a smooth motion: the rule has its second order. m·v' = −c·v from v = 1 m/s.
 #[test]
 fn viscous_friction_is_of_second_order() {
-    let text = "[simulation]\nduration = 1\nstep = 1e-2\nintegrator = \"trapezoidal\"\n[bodies.block]\nkind = \"mass\"\nmass = 2\n\
-                velocity = 1\n[elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"martins-oden\"\n\
-                kinetic = 0\nviscous = 3\nepsilon = 1e-3\n";
     let error = |step: f64| {
-        let end = run_to_end(text, &[&format!("simulation.step={step}")]);
+        let end = run_to_end(VISCOUS, &[&format!("simulation.step={step}")]);
         (end.velocity(0)[0] - libm::exp(-1.5)).abs()
     };
     for order in orders(&[4e-2, 2e-2, 1e-2].map(error)) {
@@ -290,6 +443,17 @@ fn damped_stick_slip_is_told() {
         let simulation = written(text, &[&format!("simulation.step={step}")]);
         let warnings = format!("{:?}", simulation.built().warnings);
         assert_eq!(warnings.contains("too large to see stick-slip"), told, "{warnings}");
+    }
+}
+
+/// Stick-slip of a contact that nothing damps is told, with the time that damps it by 1 % of critical: 0.02·√(m/α) = 2 ms.
+#[test]
+fn undamped_contacts_are_told() {
+    for (time, told) in [("0", true), ("2 ms", false)] {
+        let block = common::simulation("fig003-5.toml", &[&format!("elements.floor.contact_time={time}")]);
+        let warnings = format!("{:?}", block.built().warnings);
+        assert_eq!(warnings.contains("vibrates for ever"), told, "{warnings}");
+        assert_eq!(warnings.contains("contact_time = 2.0e-3 s"), told, "{warnings}");
     }
 }
 

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{close, run, simulation};
+use stickslip::analysis::stick_slip::Region;
 use stickslip::scenario::Draft;
 use stickslip::sweep::{Axis, Row, Sweep};
 
@@ -558,5 +559,71 @@ fn critical_speeds() {
         for row in &rows {
             assert!(row.values[4].as_f64().unwrap() > 0.0, "{row:?}");
         }
+    }
+}
+
+/// A cell of the map with its times: spring N/mm, drive mm/s, signal, and the measures.
+fn cell(spring: f64, drive: f64, signal: &str) -> stickslip::report::StickSlipReport {
+    // 3.5 and 1.6 times the time in which the spring reaches 40 N, 2000 s and 1000 s more.
+    let reach = 40.0 / (spring * drive);
+    let end = libm::ceil((3.5 * reach + 2000.0) / 100.0) * 100.0;
+    let mut block = simulation(
+        "fig003-9.toml",
+        &[
+            "simulation.relative_tolerance=1e-6",
+            &format!("simulation.duration={end} s"),
+            &format!("elements.spring.stiffness={spring} N/mm"),
+            &format!("bodies.hook.velocity={drive} mm/s"),
+            &format!(
+                "analysis.stick_slip={{ signal = \"{signal}\", scale = 100, from = {}, threshold = 1e-6 }}",
+                end - 1.6 * reach - 1000.0
+            ),
+        ],
+    );
+    let outcome = stickslip::run::run(&mut block, None, Default::default()).unwrap();
+    outcome.report.stick_slip.unwrap()
+}
+
+/// The region is that of the motion: the force of the spring, of the friction and the speed of the block name the same. In the inertial
+/// region the spring swings with the period of mass and spring, in the region of creep it takes far longer.
+#[test]
+fn the_region_is_that_of_the_motion() {
+    for (spring, drive, region) in [
+        (10.0, 0.005, Region::Creep),
+        (2.0, 0.02, Region::Creep),
+        (1.0, 0.7, Region::Inertial),
+        (4.0, 0.15, Region::Inertial),
+    ] {
+        let natural = 2.0 * std::f64::consts::PI * (10.0_f64 / spring).sqrt();
+        let of_spring = cell(spring, drive, "spring.force");
+        let period = of_spring.period.unwrap() / natural;
+        match region {
+            Region::Inertial => close("period over that of mass and spring", period, 1.0, 0.02),
+            Region::Creep => assert!(period > 10.0, "{of_spring:?}"),
+        }
+        for seen in [
+            of_spring,
+            cell(spring, drive, "floor.force"),
+            cell(spring, drive, "block.velocity"),
+        ] {
+            assert_eq!(seen.region, Some(region), "{spring} N/mm, {drive} mm/s: {seen:?}");
+        }
+    }
+}
+
+/// With 2 N/mm and 10 t there is no single critical speed: cycles below the threshold of 0.01 that repeat themselves lie between
+/// irregular ones beyond it. The amplitudes are those of LSODA (`reference/critical_speed.py`), which agree at tolerances of 1e-8
+/// and 1e-10 where the cycle repeats itself.
+#[test]
+fn small_cycles_come_and_go_with_the_speed() {
+    for (drive, amplitude) in [(0.0428, 0.00886), (0.0476, 0.006507), (0.05, 0.006531)] {
+        let seen = cell(2.0, drive, "floor.force");
+        close("amplitude", seen.amplitude, amplitude, 2e-5);
+    }
+    for drive in [0.04, 0.0452, 0.06] {
+        let seen = cell(2.0, drive, "floor.force");
+        assert!(seen.amplitude > 0.01, "{drive} mm/s: {seen:?}");
+        let (shortest, longest) = (seen.period_min.unwrap(), seen.period_max.unwrap());
+        assert!(longest > 1.5 * shortest, "{drive} mm/s: {seen:?}");
     }
 }

@@ -20,7 +20,7 @@ Examples:
 /// Do a standard experiment on a friction law: a table of numbers and a plot
 ///
 /// Every law is tried under the same conditions: a friction of 10 N (12 N at rest where the experiment needs it), and
-/// where a law has parameters of its own the same values for all, which are printed. --set changes the scenario of the
+/// where a law has parameters of its own the same values for all. What the friction had is printed. --set changes the scenario of the
 /// experiment, whose friction is elements.floor.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -60,8 +60,7 @@ impl ExperimentCommand {
         let laws = self.laws()?;
         let mut tried = Vec::new();
         for law in laws {
-            let rig = Rig { law, sets: &self.set };
-            let given = rig.given().into_iter();
+            let rig = Rig::new(law, &self.set);
             let outcome = match (experiment.run)(&rig) {
                 Ok(findings) => Ok(findings),
                 // Of several laws the others go on; a slip in the only one is told as it is.
@@ -71,14 +70,7 @@ impl ExperimentCommand {
             };
             tried.push(Tried {
                 law,
-                given: given
-                    .map(|g| {
-                        (
-                            g.name.to_string(),
-                            format!("{} {}", g.value, g.unit).trim_end().to_string(),
-                        )
-                    })
-                    .collect(),
+                given: rig.used(),
                 outcome,
             });
         }

@@ -167,7 +167,7 @@ pub fn stick_slip(rig: &Rig<'_>) -> Result<Findings, Failure> {
     });
     for row in &rows {
         // On the hook the spring pulls backwards.
-        analysis.watch(row[0], -row[1]);
+        analysis.watch(row[0], -row[1], Some(row[2]));
     }
     let seen = analysis.finish().unwrap_or_default();
     let mut findings = Findings::default();

@@ -2,11 +2,14 @@
 
 use crate::commands::stop_flag;
 use crate::failure::Failure;
+use crate::text::number;
+use std::cell::RefCell;
 use std::sync::atomic::Ordering;
 use stickslip::Simulation;
 use stickslip::core::registry::Law;
+use stickslip::profile::Profile;
 use stickslip::run::{Ended, Options, run};
-use stickslip::scenario::{ElementSpec, FrictionLawSpec, Scenario};
+use stickslip::scenario::{ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterValue, Scenario};
 use stickslip::trace::Columns;
 
 /// What a law needs and the experiment chooses: the same for every law, so that they can be compared.
@@ -26,15 +29,11 @@ const PARAMETERS: &[(&str, &str, &str)] = &[
     ("r", "1e5", "1/m"),
 ];
 
-/// A parameter that the experiment gave to the law.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
-    /// Its key.
-    pub name: &'static str,
-    /// As written.
-    pub value: String,
-    /// Its unit.
-    pub unit: &'static str,
+/// A parameter that the experiment gives to the law: its key, the value as written, its unit.
+struct Given {
+    name: &'static str,
+    value: String,
+    unit: &'static str,
 }
 
 /// What to rub: a curve of 10 N, or one that falls from 12 N.
@@ -54,6 +53,8 @@ pub struct Rig<'a> {
     pub law: &'static Law,
     /// `--set` arguments.
     pub sets: &'a [String],
+    /// The friction of the last run, as it was built.
+    used: RefCell<Option<FrictionLawSpec>>,
 }
 
 /// What a run recorded: one row per step, the time first.
@@ -78,9 +79,54 @@ pub struct Setting<'a> {
     pub curve: Curve,
 }
 
-impl Rig<'_> {
+impl<'a> Rig<'a> {
+    /// A law, and changes of the user's.
+    pub fn new(law: &'static Law, sets: &'a [String]) -> Self {
+        Rig {
+            law,
+            sets,
+            used: RefCell::new(None),
+        }
+    }
+
+    /// What the friction of the last run had, with the user's changes: its limits, then what the experiment gave to the law.
+    pub fn used(&self) -> Vec<(String, String)> {
+        let mut used = Vec::new();
+        let mut add = |name: &str, value: String, unit: &str| {
+            used.push((name.to_string(), format!("{value} {unit}").trim_end().to_string()));
+        };
+        let friction = self.used.borrow();
+        match friction.as_ref().map(|friction| &friction.curve.limit) {
+            Some(LimitSpec::Force { kinetic, static_ }) => {
+                add("kinetic", number(*kinetic), "N");
+                add("static", number(*static_), "N");
+            }
+            Some(LimitSpec::Coefficient { kinetic, static_ }) => {
+                add("mu_kinetic", number(*kinetic), "");
+                add("mu_static", number(*static_), "");
+            }
+            _ => (),
+        }
+        if let Some(NormalForce::Profile(Profile::Constant(force))) =
+            friction.as_ref().and_then(|friction| friction.normal_force.as_ref())
+        {
+            add("normal_force", number(*force), "N");
+        }
+        for Given { name, value, unit } in self.given() {
+            let built = friction.as_ref().map_or(&[][..], |friction| &friction.parameters);
+            let built = built.iter().find(|parameter| parameter.name == name);
+            match built.map(|parameter| &parameter.value) {
+                Some(ParameterValue::Number(built)) if value.parse() != Ok(built.value) => {
+                    add(name, number(built.value), unit);
+                }
+                _ => add(name, value, unit),
+            }
+        }
+        used
+    }
+
     /// The parameters that this law gets from the experiment.
-    pub fn given(&self) -> Vec<Given> {
+    fn given(&self) -> Vec<Given> {
         let mut given = Vec::new();
         for (name, value, unit) in PARAMETERS {
             // Also those with a default: choices from mass and step would differ from experiment to experiment.
@@ -176,6 +222,7 @@ impl Rig<'_> {
                 ));
             }
         };
+        *self.used.borrow_mut() = Some(friction.clone());
         let mut rows = Vec::new();
         let mut keep = |row: &[f64]| {
             rows.push(row.to_vec());

@@ -12,10 +12,10 @@ fn set(key: &str, value: impl std::fmt::Display) -> String {
     format!("{key}={value}")
 }
 
-/// The two schemes of the paper: rule of motion and of the contact force.
-const SCHEMES: [(&str, &str, &str, &str, Color); 2] = [
-    ("trapezoidal", "trapezoidal rule", "trapezoidal", "trapezoidal", BLUE),
-    ("backward", "backward differences", "implicit-euler", "backward", ORANGE),
+/// The two schemes of the paper, by one rule for motion and contact force.
+const SCHEMES: [(&str, &str, Color); 2] = [
+    ("trapezoidal", "trapezoidal rule", BLUE),
+    ("backward", "backward differences", ORANGE),
 ];
 
 /// Steps at which the two schemes are compared, s.
@@ -32,11 +32,11 @@ pub fn accuracy(bench: &mut Bench) -> Result<Drawn, String> {
         ..Panel::new("step $Δt$ (s)", "amplitude of $f_t/f_n$")
     };
     let axis = "simulation.step=list:10 ms,5 ms,2 ms";
-    for (id, label, integrator, update, color) in SCHEMES {
+    for (id, label, color) in SCHEMES {
         let sets = [
             safe.clone(),
-            set("simulation.integrator", integrator),
-            set("elements.floor.update", update),
+            set("simulation.motion", id),
+            set("elements.floor.update", id),
         ];
         let rows = bench.sweep("fig002-3", &sets, axis, &["stick_slip.amplitude"])?;
         let amplitudes: Vec<f64> = rows
@@ -88,9 +88,18 @@ const CASES: [(&str, f64, &str); 4] = [
     ("1 kg", 0.001, "ratio"),
 ];
 
+/// What a scheme is called, its update of the contact force and its rule of motion.
+type Rules = (&'static str, &'static str, &'static str);
+
+const RULES: [Rules; 3] = [
+    ("trapezoidal", "trapezoidal", "trapezoidal"),
+    ("backward", "backward", "trapezoidal"),
+    ("fully", "backward", "backward"),
+];
+
 /// The largest step of a grid, 15 % from one to the next, at which Newton's method as published completes the first slip;
 /// by halving the grid.
-fn largest_step((mass, m, law): (&str, f64, &str), update: &str) -> Result<f64, String> {
+fn largest_step((mass, m, law): (&str, f64, &str), (_, update, motion): Rules) -> Result<f64, String> {
     let sets = |step: f64| {
         vec![
             set("simulation.step", format!("{step:.4e}")),
@@ -103,6 +112,7 @@ fn largest_step((mass, m, law): (&str, f64, &str), update: &str) -> Result<f64, 
             set("analysis.stick_slip.from", 0),
             set("elements.floor.evolution", law),
             set("elements.floor.update", update),
+            set("simulation.motion", motion),
         ]
     };
     // In natural periods of block and spring.
@@ -137,35 +147,35 @@ pub fn step_limits(_: &mut Bench) -> Result<Drawn, String> {
         x_range: Some((3e-4, 30.0)),
         ..Panel::new("mass $M$ (N s²/mm)", "largest step $Δt$ (s)")
     };
-    let updates = ["trapezoidal", "backward"];
-    let found: Vec<[Result<f64, String>; 2]> = std::thread::scope(|scope| {
+    let found: Vec<[Result<f64, String>; 3]> = std::thread::scope(|scope| {
         let searches: Vec<_> = CASES
             .into_iter()
-            .map(|case| updates.map(|update| scope.spawn(move || largest_step(case, update))))
+            .map(|case| RULES.map(|rules| scope.spawn(move || largest_step(case, rules))))
             .collect();
         let joined = searches
             .into_iter()
-            .map(|pair| pair.map(|search| search.join().unwrap_or_else(|_| Err("the search stopped".into()))));
+            .map(|three| three.map(|search| search.join().unwrap_or_else(|_| Err("the search stopped".into()))));
         joined.collect()
     });
     let mut ratios = Vec::new();
-    let mut limits = [Vec::new(), Vec::new()];
+    let mut limits = [const { Vec::new() }; 3];
     for (index, (steps, (_, m, law))) in found.into_iter().zip(CASES).enumerate() {
-        let [trapezoidal, backward] = steps;
-        let steps = [trapezoidal?, backward?];
-        for ((update, step), points) in updates.into_iter().zip(steps).zip(&mut limits) {
-            drawn.found.note(format!("{update}{index}"), step);
+        let [trapezoidal, backward, fully] = steps;
+        let steps = [trapezoidal?, backward?, fully?];
+        for (((name, ..), step), points) in RULES.into_iter().zip(steps).zip(&mut limits) {
+            drawn.found.note(format!("{name}{index}"), step);
             if law == "ratio" {
                 points.push((m, step));
             }
         }
-        ratios.push(steps[0] / steps[1]);
+        ratios.extend([steps[0] / steps[1], steps[0] / steps[2]]);
     }
     drawn.found.note("ratio", super::largest(ratios));
-    for (points, (label, color)) in limits
-        .iter_mut()
-        .zip([("trapezoidal update", BLUE), ("backward update", ORANGE)])
-    {
+    for (points, (label, color)) in limits.iter_mut().zip([
+        ("trapezoidal update", BLUE),
+        ("backward update", ORANGE),
+        ("backward, motion too", GREEN),
+    ]) {
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         let (m, step) = points.iter().copied().unzip();
         panel = panel.with(Series::line(label, m, step).style(Style::Marked).color(color));
@@ -180,7 +190,7 @@ pub fn step_limits(_: &mut Bench) -> Result<Drawn, String> {
     panel = panel.with(published.style(Style::Points).color(Color::BLACK));
     drawn.pictures.push((
         Figure { width: 420.0, height: 260.0, ..Figure::from(panel) },
-        "Largest step at which the first slip is completed, motion by the trapezoidal rule, Newton's method as published. Both updates follow the natural \
+        "Largest step at which the first slip is completed, Newton's method as published. Motion by the trapezoidal rule, and by backward differences. All follow the natural \
          period of block and spring; black: the two steps of the paper, of which the smaller is not reproduced."
             .into(),
     ));

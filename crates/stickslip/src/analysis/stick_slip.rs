@@ -3,19 +3,24 @@
 use crate::scenario::StickSlipSpec;
 use serde::Serialize;
 
-/// What governs a cycle of stick-slip (seed 003, section 4.2; its source is Baumberger et al. 1994).
+/// What governs a cycle of stick-slip (seed 003, section 4.2; its source is Baumberger et al. 1994). The paper has no definition;
+/// this one looks at how far the friction is ahead of sliding steadily: it falls behind in stick, at the speed of the drive, and
+/// catches up in a slip, which takes about half a period of mass and spring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Region {
     /// A long stick, in which friction recovers and creeps, ends in a short slip.
     Creep,
-    /// Mass and spring swing: the motion is an oscillation with about equal rise and fall.
+    /// Mass and spring swing: falling behind and catching up take about as long.
     Inertial,
 }
 
-/// Part of the time between the outer quarters that the slower of rise and fall takes from which on a cycle counts as creep. A
+/// Part of the time that the slower of falling behind and catching up takes from which on a cycle counts as creep. A
 /// slip takes half a period of mass and spring, so the cycle is then longer than two of these.
 const MOSTLY: f64 = 0.75;
+
+/// Part of the whole swing that a turn must go back to count as one: the vibration of a contact is far less.
+const TURN: f64 = 0.125;
 
 /// Stick-slip of a signal.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -26,6 +31,10 @@ pub struct StickSlipReport {
     pub amplitude: f64,
     /// Mean time between rises through the middle, or between falls if they are fewer, s.
     pub period: Option<f64>,
+    /// The shortest of these times, s.
+    pub period_min: Option<f64>,
+    /// The longest of them, s.
+    pub period_max: Option<f64>,
     /// Largest value over the scale.
     pub max: f64,
     /// Smallest value over the scale.
@@ -38,10 +47,9 @@ pub struct StickSlipReport {
     pub threshold: f64,
     /// From here on every cycle swings as far as the others, s; `None` if fewer than two cycles do.
     pub transient_end: Option<f64>,
-    /// Part of the time between its outer quarters in which the signal rises: near 1 or 0 where a long stick ends in a short slip
-    /// (the creep region of seed 003), one half where the motion is an oscillation (its inertial region).
+    /// Part of the time between its outer quarters in which the signal rises.
     pub rise_share: Option<f64>,
-    /// The region of the cycle; `None` where sliding is stable.
+    /// The region of the cycle, by the slip of the friction, whatever the signal; `None` where sliding is stable.
     pub region: Option<Region>,
     /// Rate at which the fastest disturbance of steady sliding grows, 1/s, where it was asked for: see
     /// [`SteadySliding`](super::steady::SteadySliding).
@@ -70,7 +78,11 @@ const ALIKE: f64 = 0.02;
 pub struct StickSlip {
     spec: StickSlipSpec,
     most: usize,
-    samples: Vec<(f64, f64)>,
+    /// Time, value, and how far the friction has slipped.
+    samples: Vec<[f64; 3]>,
+    /// Time, slip velocity and slip of the last sample, where they are known.
+    slipped: Option<[f64; 3]>,
+    sway: Sway,
     /// Smallest and largest value so far.
     range: Option<(f64, f64)>,
     legs: Legs,
@@ -85,27 +97,37 @@ impl StickSlip {
             spec,
             most: MOST_SAMPLES,
             samples: Vec::new(),
+            slipped: None,
+            sway: Sway::default(),
             range: None,
             legs: Legs::default(),
             cycles: Default::default(),
         }
     }
 
-    /// The signal at a time; times before the start of the analysis are passed over.
-    pub fn watch(&mut self, time: f64, signal: f64) {
+    /// The signal at a time, and the slip velocity of the friction that makes it, where there is one; times before the start of the
+    /// analysis are passed over.
+    pub fn watch(&mut self, time: f64, signal: f64, slip: Option<f64>) {
         if time < self.spec.from {
             return;
         }
+        self.slipped = slip.map(|velocity| {
+            let [then, was, slipped] = self.slipped.unwrap_or([time, velocity, 0.0]);
+            [time, velocity, slipped + 0.5 * (was + velocity) * (time - then)]
+        });
         let value = signal / self.spec.scale;
         self.range = Some(match self.range {
             None => (value, value),
             Some((low, high)) => (low.min(value), high.max(value)),
         });
+        let slipped = self.slipped.map_or(value, |last| last[2]);
         if self.most == 0 {
             self.cross(self.levels(), time, value);
+            self.sway.widen(time, slipped);
+            self.sway.watch(time, slipped);
             return;
         }
-        self.samples.push((time, value));
+        self.samples.push([time, value, slipped]);
         if self.samples.len() >= self.most {
             self.most = 0;
             self.count();
@@ -133,8 +155,20 @@ impl StickSlip {
     /// Counts the cycles of the kept samples, which are then no longer needed.
     fn count(&mut self) {
         let levels = self.levels();
-        for (time, value) in std::mem::take(&mut self.samples) {
+        let samples = std::mem::take(&mut self.samples);
+        // Sliding steadily, as fast as on the whole. What is no slip has no such course.
+        if self.slipped.is_some()
+            && let ([first, ..], [.., last]) = (&samples[..], &samples[..])
+            && last[0] > first[0]
+        {
+            self.sway.speed = (last[2] - first[2]) / (last[0] - first[0]);
+        }
+        for &[time, _, slipped] in &samples {
+            self.sway.widen(time, slipped);
+        }
+        for &[time, value, slipped] in &samples {
             self.cross(levels, time, value);
+            self.sway.watch(time, slipped);
         }
     }
 
@@ -157,6 +191,8 @@ impl StickSlip {
         Some(StickSlipReport {
             amplitude: max - min,
             period: cycles.period(),
+            period_min: (cycles.count > 1).then_some(cycles.shortest),
+            period_max: (cycles.count > 1).then_some(cycles.longest),
             max,
             min,
             cycles: cycles.count.saturating_sub(1),
@@ -165,13 +201,9 @@ impl StickSlip {
             transient_end: cycles.transient_end(),
             rise_share: (cycles.count > 1 && between > 0.0).then(|| up / between),
             // What drifts without coming back is no cycle of either kind.
-            region: (max - min > self.spec.threshold && cycles.count > 1 && between > 0.0).then(|| {
-                if up.max(down) >= MOSTLY * between {
-                    Region::Creep
-                } else {
-                    Region::Inertial
-                }
-            }),
+            region: (max - min > self.spec.threshold && cycles.count > 1)
+                .then(|| self.sway.region())
+                .flatten(),
             linear_growth: None,
             linear_frequency: None,
             signal: self.spec.signal,
@@ -220,6 +252,61 @@ impl Legs {
     }
 }
 
+/// How far a friction is ahead of sliding steadily, from turn to turn.
+#[derive(Clone, Debug, Default)]
+struct Sway {
+    /// The speed of steady sliding.
+    speed: f64,
+    /// Smallest and largest value so far.
+    range: Option<(f64, f64)>,
+    /// Lowest and highest place since the last turn, each with its time.
+    extremes: Option<[(f64, f64); 2]>,
+    /// Whether it was up at the last turn, and when that was; nothing before the first.
+    turned: Option<(bool, Option<f64>)>,
+    /// The time up and the time down.
+    time: [f64; 2],
+}
+
+impl Sway {
+    fn widen(&mut self, time: f64, slipped: f64) {
+        let ahead = slipped - self.speed * time;
+        let (low, high) = self.range.unwrap_or((ahead, ahead));
+        self.range = Some((low.min(ahead), high.max(ahead)));
+    }
+
+    fn watch(&mut self, time: f64, slipped: f64) {
+        let ahead = slipped - self.speed * time;
+        let turn = TURN * self.range.map_or(0.0, |(low, high)| high - low);
+        let [low, high] = self.extremes.unwrap_or([(ahead, time); 2]);
+        let low = if ahead < low.0 { (ahead, time) } else { low };
+        let high = if ahead > high.0 { (ahead, time) } else { high };
+        self.extremes = Some([low, high]);
+        let falls = high.0 - ahead > turn && self.turned.is_none_or(|(up, _)| !up);
+        let rises = ahead - low.0 > turn && self.turned.is_none_or(|(up, _)| up);
+        if !(falls || rises) {
+            return;
+        }
+        // It has turned, at the top or at the bottom. The way to the first turn may have begun before.
+        let at = if falls { high.1 } else { low.1 };
+        if let Some((_, Some(before))) = self.turned {
+            self.time[usize::from(rises)] += at - before;
+        }
+        self.turned = Some((falls, self.turned.map(|_| at)));
+        self.extremes = Some([(ahead, time); 2]);
+    }
+
+    fn region(&self) -> Option<Region> {
+        let [up, down] = self.time;
+        (up > 0.0 && down > 0.0).then(|| {
+            if up.max(down) >= MOSTLY * (up + down) {
+                Region::Creep
+            } else {
+                Region::Inertial
+            }
+        })
+    }
+}
+
 /// Rises through the middle, and how far the signal swings between two of them.
 #[derive(Clone, Debug, Default)]
 struct Cycles {
@@ -227,6 +314,11 @@ struct Cycles {
     count: u64,
     first: f64,
     last: f64,
+    /// The shortest and the longest time from one to the next.
+    shortest: f64,
+    longest: f64,
+    /// The sample before.
+    before: (f64, f64),
     /// Smallest and largest value since the last rise.
     swing: (f64, f64),
     /// The present stretch of cycles that swing alike: where it begins, how far its first cycle swings, how many.
@@ -241,9 +333,12 @@ impl Cycles {
         if above < -quarter {
             self.armed = true;
         } else if self.armed && above >= 0.0 && quarter > 0.0 {
-            self.rise(time);
+            // On the straight way from the sample before, which is below.
+            let (then, was) = self.before;
+            self.rise(then + (time - then) * was / (was - above));
             self.swing = (above, above);
         }
+        self.before = (time, above);
     }
 
     fn rise(&mut self, time: f64) {
@@ -251,6 +346,9 @@ impl Cycles {
         if self.count == 0 {
             self.first = time;
         } else {
+            let lasted = time - self.last;
+            let shortest = if self.count == 1 { lasted } else { self.shortest };
+            (self.shortest, self.longest) = (shortest.min(lasted), self.longest.max(lasted));
             let swing = self.swing.1 - self.swing.0;
             self.stretch = Some(match self.stretch {
                 Some((from, first, count)) if (swing - first).abs() <= ALIKE * first => (from, first, count + 1),
@@ -297,7 +395,7 @@ mod tests {
         analysis.most = most;
         for i in 0..20_000 {
             let time = f64::from(i) * 1e-3;
-            analysis.watch(time, 2.0 * saw(time, 1.25));
+            analysis.watch(time, 2.0 * saw(time, 1.25), None);
         }
         analysis.finish().unwrap()
     }
@@ -323,7 +421,7 @@ mod tests {
             let mut analysis = StickSlip::new(spec());
             for i in 0..20_000 {
                 let time = f64::from(i) * 1e-3;
-                analysis.watch(time, swing * libm::sin(3.0 * time));
+                analysis.watch(time, swing * libm::sin(3.0 * time), None);
             }
             assert_eq!(analysis.finish().unwrap().region, region);
         }
@@ -338,11 +436,74 @@ mod tests {
                 let time = f64::from(i) * 5e-4;
                 let since = time - 1.25 * libm::floor(time / 1.25);
                 let ring = ringing * libm::exp(-4.0 * since) * libm::sin(200.0 * since);
-                analysis.watch(time, 2.0 * (saw(time, 1.25) + ring));
+                analysis.watch(time, 2.0 * (saw(time, 1.25) + ring), None);
             }
             let report = analysis.finish().unwrap();
             assert_eq!(report.region, Some(Region::Creep), "{report:?}");
             assert!((report.rise_share.unwrap() - 0.9).abs() < 0.02, "{report:?}");
+        }
+    }
+
+    /// The region is that of the slip. Signals of any sign, scale and shape: one that falls for a tenth of a period, a sine, one that
+    /// leaps and comes back slowly, a square. The slip: from stick for nine tenths of the period (creep), from none (a swing about the
+    /// mean speed), and such a swing whose size comes and goes, so that most of its turns are far from the outermost.
+    #[test]
+    fn the_region_does_not_depend_on_the_signal() {
+        let turn = 2.0 * std::f64::consts::PI / 1.25;
+        let phase = |time: f64| time / 1.25 - libm::floor(time / 1.25);
+        let signals: [fn(f64) -> f64; 4] = [
+            |p| if p < 0.9 { p / 0.9 } else { (1.0 - p) / 0.1 },
+            |p| 0.5 + 0.5 * libm::sin(2.0 * std::f64::consts::PI * p),
+            |p| libm::exp(-5.0 * p),
+            |p| if p < 0.3 { 0.0 } else { 1.0 },
+        ];
+        let stuck = |time: f64| if phase(time) < 0.9 { 0.0 } else { 1.0 };
+        let swing = |time: f64| 0.1 + 0.08 * libm::cos(turn * time);
+        let beating = |time: f64| 0.1 + 0.02 * (1.0 + libm::sin(0.23 * time)) * libm::cos(turn * time);
+        let slips: [(&dyn Fn(f64) -> f64, Region); 3] = [
+            (&stuck, Region::Creep),
+            (&swing, Region::Inertial),
+            (&beating, Region::Inertial),
+        ];
+        for (slip, region) in slips {
+            for signal in signals {
+                for (scale, most) in [
+                    (1.0, MOST_SAMPLES),
+                    (-1.0, MOST_SAMPLES),
+                    (1e3, 20_000),
+                    (-1e-2, 20_000),
+                ] {
+                    let mut analysis = StickSlip::new(StickSlipSpec {
+                        threshold: 1e-3,
+                        ..spec()
+                    });
+                    analysis.most = most;
+                    for i in 0..40_000 {
+                        let time = f64::from(i) * 1e-3;
+                        analysis.watch(time, 5.0 + scale * signal(phase(time)), Some(slip(time)));
+                    }
+                    let report = analysis.finish().unwrap();
+                    assert_eq!(report.region, Some(region), "{report:?}");
+                }
+            }
+        }
+    }
+
+    /// Cycles of 1 s and 1.5 s by turns: the mean alone would hide it. Rises are found between samples.
+    #[test]
+    fn irregular_cycles_have_their_shortest_and_longest_time() {
+        let mut analysis = StickSlip::new(spec());
+        for i in 0..800 {
+            let time = 0.0251 * f64::from(i);
+            let within = time - 2.5 * libm::floor(time / 2.5);
+            let phase = if within < 1.0 { within } else { (within - 1.0) / 1.5 };
+            analysis.watch(time, 2.0 - 4.0 * (phase - 0.5).abs(), None);
+        }
+        let report = analysis.finish().unwrap();
+        // A rise is at a quarter of its cycle: 0.25, 1.375, 2.75 s, …; samples miss the ends, and with them the middle, by 1e-3.
+        let times = [report.period_min, report.period, report.period_max].map(Option::unwrap);
+        for (time, expected) in times.into_iter().zip([1.125, 1.25, 1.375]) {
+            assert!((time - expected).abs() < 1e-3, "{report:?}");
         }
     }
 
@@ -351,7 +512,7 @@ mod tests {
     fn rounding_has_no_period() {
         let mut analysis = StickSlip::new(spec());
         for i in 0..1000 {
-            analysis.watch(f64::from(i), 0.4 + 1e-13 * libm::sin(f64::from(i)));
+            analysis.watch(f64::from(i), 0.4 + 1e-13 * libm::sin(f64::from(i)), None);
         }
         let report = analysis.finish().unwrap();
         assert!(report.amplitude > 0.0);
@@ -390,7 +551,7 @@ mod tests {
             let mut analysis = StickSlip::new(spec());
             for i in 0..20_000 {
                 let time = f64::from(i) * 1e-3;
-                analysis.watch(time, sign * signal(time));
+                analysis.watch(time, sign * signal(time), None);
             }
             analysis.finish().unwrap()
         });
@@ -404,10 +565,10 @@ mod tests {
     #[test]
     fn a_constant_has_no_cycle_and_nothing_is_nothing() {
         let mut analysis = StickSlip::new(spec());
-        analysis.watch(0.5, 7.0);
+        analysis.watch(0.5, 7.0, None);
         assert_eq!(analysis.clone().finish(), None, "before the start");
         for i in 0..100 {
-            analysis.watch(1.0 + f64::from(i), 3.0);
+            analysis.watch(1.0 + f64::from(i), 3.0, None);
         }
         let report = analysis.finish().unwrap();
         assert_eq!((report.amplitude, report.period, report.cycles), (0.0, None, 0));

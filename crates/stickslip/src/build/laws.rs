@@ -467,6 +467,17 @@ impl Builder<'_> {
         if let Some(mass) = felt.mass {
             let key = format!("{path}.tangential_stiffness");
             self.warn_of_unresolved_bristle(&key, stiffness, law.contact_time * stiffness, mass);
+            // Whatever damps that vibration, be it the method, decides the next cycle.
+            if self.scenario.stick_slip.is_some() && law.contact_time == 0.0 {
+                let key = format!("{path}.contact_time");
+                let message = "without contact_time the contact vibrates for ever after a slip, and amplitude and period of stick-slip \
+                               depend on the method and its step";
+                let time = 0.02 * (mass / stiffness).sqrt();
+                let help = format!(
+                    "contact_time = {time:.1e} s would damp it by 1 % of critical, and make the cycle well defined"
+                );
+                self.warn(&key, message, help);
+            }
         }
         Some(law)
     }

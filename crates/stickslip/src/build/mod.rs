@@ -441,14 +441,24 @@ impl<'a> Builder<'a> {
                 "use integrator = \"newmark\", or leave them out",
             );
         }
+        if self.scenario.spans.contains_key("simulation.motion") && self.method != Method::Trapezoidal {
+            let name = self.method.row().name;
+            self.warn(
+                "simulation.motion",
+                format!("motion has no effect with the integrator \"{name}\""),
+                "use integrator = \"trapezoidal\", or leave it out",
+            );
+        }
         let linear = self.method == Method::Newmark;
-        let (beta, gamma) = match written {
-            Some(spec) if linear => (spec.beta, spec.gamma),
-            _ => (0.25, 0.5),
+        let (beta, gamma, mean) = match written {
+            Some(spec) if linear => (spec.beta, spec.gamma, 0.5),
+            _ if self.scenario.simulation.backward_motion && !linear => (1.0, 1.0, 1.0),
+            _ => (0.25, 0.5, 0.5),
         };
         self.method.moves_masses_only().then_some(newmark::Rule {
             beta,
             gamma,
+            mean,
             linear,
             plain: self.groups.solves_as_published(),
         })

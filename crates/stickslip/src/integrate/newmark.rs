@@ -3,7 +3,8 @@
 //! v₁ = v₀ + T·((1 − γ)·a₀ + γ·a₁),  x₁ = x₀ + T·v₀ + T²·((½ − β)·a₀ + β·a₁),  M·a₁ = forces(x₁, v₁) at the end
 //!
 //! `trapezoidal` has β = ¼, γ = ½, friction by the return mapping of its law, and solves the equations of the step (seed 002,
-//! eq 32): in a bracket where one velocity is unknown, by Newton's method with a line search where there are more.
+//! eq 32): in a bracket where one velocity is unknown, by Newton's method with a line search where there are more. Its motion by
+//! backward differences, v₁ = v₀ + T·a₁, x₁ = x₀ + T·v₁, has β = γ = 1 and 1 in place of ½ in the position.
 //! `newmark` is seed 003, eqs 31-34: friction is linearised at the start of the step, so that one linear solve is enough;
 //! of first order, and only for small steps. The unknown is v₁.
 
@@ -21,6 +22,8 @@ pub struct Rule {
     pub beta: f64,
     /// Weight of the new acceleration in the velocity.
     pub gamma: f64,
+    /// Weight of the new velocity in the mean velocity of the step: ½, or 1 for backward differences.
+    pub mean: f64,
     /// Friction is linearised at the start of the step, and the step solved once.
     pub linear: bool,
     /// Newton's method without safeguards, as published: it can fail.
@@ -71,8 +74,9 @@ pub(crate) struct NewmarkRoom {
     order: Vec<usize>,
     /// The greatest speed so far.
     reach: f64,
-    /// Powers at the start of a part.
+    /// Powers at the start of a part, and the energies of the parts so far.
     power: Vec<f64>,
+    energy: Vec<f64>,
     /// State at the start of the step.
     start: Vec<f64>,
 }
@@ -95,6 +99,7 @@ impl NewmarkRoom {
             order: vec![0; n],
             reach: 0.0,
             power: vec![0.0; 1 + network.element_count],
+            energy: vec![0.0; 1 + network.element_count],
             start: vec![0.0; network.layout.len()],
         }
     }
@@ -149,7 +154,7 @@ impl<'a> Equations<'a, '_> {
             step: self.step,
             course: self.course(),
             other: self.before,
-            weights: [0.5, 0.0, 0.5],
+            weights: [1.0 - self.rule.mean, 0.0, self.rule.mean],
         }
     }
 
@@ -167,7 +172,7 @@ impl<'a> Equations<'a, '_> {
             let (x0, v0, a0) = (self.before[i], self.before[first + i], self.acceleration[i]);
             self.scratch.trial[first + i] = v;
             // a₁ put into the rule of the position.
-            let known = (0.5 - beta) - beta * (1.0 - gamma) / gamma;
+            let known = (self.rule.mean - beta) - beta * (1.0 - gamma) / gamma;
             self.scratch.trial[i] = x0 + step * (v0 + beta / gamma * (v - v0)) + step * step * known * a0;
         }
         let span = self.span();
@@ -260,8 +265,9 @@ fn step<const OBSERVE: bool>(
     work: &mut Work,
 ) -> Result<(), Halt> {
     let (mut done, mut part) = (0.0, 1.0);
+    room.energy.fill(0.0);
     while done < 1.0 {
-        match piece::<OBSERVE>(network, rule, state, scratch, room, work, [done, done + part]) {
+        match piece::<OBSERVE>(network, rule, state, scratch, room, [done, done + part]) {
             Ok(()) => {
                 if done == 0.0 {
                     // A later part that fails leaves the whole step undone.
@@ -280,6 +286,13 @@ fn step<const OBSERVE: bool>(
                 }
                 return Err(halt);
             }
+        }
+    }
+    room.reach = room.velocity.iter().fold(room.reach, |most, v| most.max(v.abs()));
+    if OBSERVE {
+        work.input += room.energy[0];
+        for (delivered, energy) in work.delivered.iter_mut().zip(&room.energy[1..]) {
+            *delivered += energy;
         }
     }
     state.step += 1;
@@ -313,7 +326,6 @@ fn piece<const OBSERVE: bool>(
     state: &mut NetworkState,
     scratch: &mut Scratch,
     room: &mut NewmarkRoom,
-    work: &mut Work,
     part: [f64; 2],
 ) -> Result<(), Halt> {
     let layout = &network.layout;
@@ -331,7 +343,8 @@ fn piece<const OBSERVE: bool>(
     place(network, scratch, state.step, part[1]);
     for drive in network.drives.iter().filter(|drive| !drive.position) {
         let (q, v) = (drive.coordinate.q, drive.coordinate.v);
-        scratch.trial[q] = room.before[q] + 0.5 * step * (room.before[v] + scratch.trial[v]);
+        let mean = (1.0 - rule.mean) * room.before[v] + rule.mean * scratch.trial[v];
+        scratch.trial[q] = room.before[q] + step * mean;
     }
     let NewmarkRoom {
         before,
@@ -345,6 +358,7 @@ fn piece<const OBSERVE: bool>(
         order,
         reach,
         power,
+        energy,
         ..
     } = room;
     for (i, v) in velocity.iter_mut().enumerate() {
@@ -380,7 +394,6 @@ fn piece<const OBSERVE: bool>(
         return Err(undefined.map_or(Halt::Unsolved { time }, |row| Halt::NotFinite { index: first + row }));
     }
 
-    *reach = velocity.iter().fold(*reach, |most, v| most.max(v.abs()));
     let Scratch { trial: end, rate, .. } = scratch;
     for i in layout.first_state()..all {
         end[i] = before[i] + step * rate[i];
@@ -389,11 +402,11 @@ fn piece<const OBSERVE: bool>(
     finite(check, &end[..all]).map_err(|NotFinite { index }| Halt::NotFinite { index })?;
     state.values[..all].copy_from_slice(&end[..all]);
     if OBSERVE {
-        account(work, power, 0.5 * step);
+        account(energy, power, (1.0 - rule.mean) * step);
         place(network, scratch, state.step, part[1]);
         respond_as_placed::<true>(network, scratch);
         powers(network, scratch, power);
-        account(work, power, 0.5 * step);
+        account(energy, power, rule.mean * step);
     }
     Ok(())
 }
@@ -547,10 +560,9 @@ fn powers(network: &Network, scratch: &Scratch, power: &mut [f64]) {
     }
 }
 
-/// Adds powers over a time to the ledger.
-fn account(work: &mut Work, power: &[f64], time: f64) {
-    work.input += time * power[0];
-    for (delivered, power) in work.delivered.iter_mut().zip(&power[1..]) {
-        *delivered += time * power;
+/// Adds powers over a time to energies.
+fn account(energy: &mut [f64], power: &[f64], time: f64) {
+    for (energy, power) in energy.iter_mut().zip(power) {
+        *energy += time * power;
     }
 }

@@ -142,6 +142,7 @@ pub(crate) static SIMULATION: Keys = keys(
         key("max_step", Number, "\"1 ms\"", "longest internal step of `adaptive` and `stiff`, s"),
         key("min_step", Number, "\"1 ns\"", "shortest internal step of `adaptive` and `stiff`, s"),
         key("newmark", Table(&NEWMARK), "{ beta = 0.25, gamma = 0.5 }", "parameters of `newmark`"),
+        key("motion", Word(&["trapezoidal", "backward"]), "\"backward\"", "how `trapezoidal` moves masses; default trapezoidal"),
     ]],
     "Time and method.",
 );

@@ -111,6 +111,8 @@ pub struct SimulationSpec {
     pub min_step: Option<f64>,
     /// Parameters of the Newmark method, if written.
     pub newmark: Option<NewmarkSpec>,
+    /// Whether `trapezoidal` moves masses by backward differences.
+    pub backward_motion: bool,
 }
 
 /// The integrators a scenario may name.

@@ -108,9 +108,18 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
         };
     }
     if let Some(cycle) = &report.stick_slip {
-        let period = cycle
-            .period
-            .map_or("none".to_string(), |period| format!("{} s", number(period)));
+        let period = match (cycle.period, cycle.period_min, cycle.period_max) {
+            (Some(mean), Some(min), Some(max)) if max - min > UNLIKE * mean => {
+                format!(
+                    "irregular, {} s on average ({} to {} s)",
+                    number(mean),
+                    number(min),
+                    number(max)
+                )
+            }
+            (Some(period), ..) => format!("{} s", number(period)),
+            _ => "none".to_string(),
+        };
         out += &format!(
             "\nStick-slip of {}\n  amplitude {}, period {period}, {} cycle(s): {}\n",
             cycle.signal,
@@ -118,7 +127,8 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             cycle.cycles,
             match cycle.region {
                 None if cycle.stable => "steady sliding",
-                None => "it changes, and no cycle is seen",
+                None if cycle.cycles == 0 => "it changes, and no cycle is seen",
+                None => "stick-slip",
                 Some(Region::Creep) => "stick-slip by creep",
                 Some(Region::Inertial) => "stick-slip by inertia",
             }
@@ -143,6 +153,9 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
     }
     out
 }
+
+/// Cycles that differ by more than this part of their mean are irregular.
+const UNLIKE: f64 = 0.02;
 
 /// Numbers with a unit: `3 m`, `(1, 0, 2) m/s`.
 fn numbers(values: &[f64], unit: &str) -> String {

@@ -350,6 +350,7 @@ impl Reader {
                     .unwrap_or(0.25),
                 gamma: self.number(&inner, "gamma", tolerance, Sign::Positive).unwrap_or(0.5),
             });
+        let backward_motion = self.word(section, "motion") == Some("backward");
         SimulationSpec {
             duration: duration.unwrap_or(1.0),
             step: step.unwrap_or(1.0),
@@ -360,6 +361,7 @@ impl Reader {
             max_step,
             min_step,
             newmark,
+            backward_motion,
         }
     }
 
@@ -681,5 +683,6 @@ fn stand_in_simulation() -> SimulationSpec {
         max_step: None,
         min_step: None,
         newmark: None,
+        backward_motion: false,
     }
 }

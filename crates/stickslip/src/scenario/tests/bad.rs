@@ -169,20 +169,20 @@ const IN_ARM: &[Slip] = &[
 
 #[rustfmt::skip]
 const IN_EVERYTHING: &[Slip] = &[
-    Slip("between = [\"slider\", \"wheel\"]\nstiffness = 1000\nratio = [1, \"50 mm\"]", "between = [\"slider\", \"wheel\"]\nstiffness = 1000", 95, "`slider` moves along a line and `wheel` turns", "ratio = [1, \"50 mm\"]"),
-    Slip("between = [\"puck\", \"ground\"]", "between = [\"puck\", \"slider\"]", 80, "`puck` is a point in 2 dimensions and `slider` moves along a line", "same number of dimensions"),
-    Slip("on = \"robot.hip\"", "on = \"brick\"", 196, "a stop acts between bodies with one coordinate", "`contact`"),
-    Slip("on = \"robot.ankle\"", "on = \"robot.base_joint\"", 227, "has no single coordinate", ""),
-    Slip("between = [\"stone\", \"brick\"]", "between = [\"stone\", \"puck\"]", 170, "a joint holds rigid bodies", ""),
-    Slip("axis = [0, 1, 0]\nstiffness", "stiffness", 168, "`elements.hinge` has no `axis`", ""),
-    Slip("lower = \"-1 rad\"", "lower = 2", 197, "`lower` (2) is not below `upper` (1)", "swap"),
-    Slip("lower = \"-1 rad\"", "lower = \"-1 m\"", 197, "but \"-1 m\" is a length (m)", "lower = \"1 rad\""),
-    Slip("ratio = [1, 100]", "", 218, "has no `ratio`", "ratio = [1, 3]"),
+    Slip("between = [\"slider\", \"wheel\"]\nstiffness = 1000\nratio = [1, \"50 mm\"]", "between = [\"slider\", \"wheel\"]\nstiffness = 1000", 96, "`slider` moves along a line and `wheel` turns", "ratio = [1, \"50 mm\"]"),
+    Slip("between = [\"puck\", \"ground\"]", "between = [\"puck\", \"slider\"]", 81, "`puck` is a point in 2 dimensions and `slider` moves along a line", "same number of dimensions"),
+    Slip("on = \"robot.hip\"", "on = \"brick\"", 197, "a stop acts between bodies with one coordinate", "`contact`"),
+    Slip("on = \"robot.ankle\"", "on = \"robot.base_joint\"", 228, "has no single coordinate", ""),
+    Slip("between = [\"stone\", \"brick\"]", "between = [\"stone\", \"puck\"]", 171, "a joint holds rigid bodies", ""),
+    Slip("axis = [0, 1, 0]\nstiffness", "stiffness", 169, "`elements.hinge` has no `axis`", ""),
+    Slip("lower = \"-1 rad\"", "lower = 2", 198, "`lower` (2) is not below `upper` (1)", "swap"),
+    Slip("lower = \"-1 rad\"", "lower = \"-1 m\"", 198, "but \"-1 m\" is a length (m)", "lower = \"1 rad\""),
+    Slip("ratio = [1, 100]", "", 219, "has no `ratio`", "ratio = [1, 3]"),
     Slip("between = [\"slider\", \"ground\"]
 law = \"maxwell-slip\"", "between = [\"brick\", \"ground\"]
-law = \"maxwell-slip\"", 159, "friction cannot act on a whole rigid body", "kind = \"contact\""),
-    Slip("start = [\"1 mm\", 0]", "start = 1", 39, "has 1 component, but the body has 2 dimensions", "start = [0, 0]"),
-    Slip("velocity = [1, 0]\nstart", "position = [1, 0]\nstart", 39, "`start` is for drivers given by `velocity`", ""),
+law = \"maxwell-slip\"", 160, "friction cannot act on a whole rigid body", "kind = \"contact\""),
+    Slip("start = [\"1 mm\", 0]", "start = 1", 40, "has 1 component, but the body has 2 dimensions", "start = [0, 0]"),
+    Slip("velocity = [1, 0]\nstart", "position = [1, 0]\nstart", 40, "`start` is for drivers given by `velocity`", ""),
 ];
 
 fn check(text: &str, slips: &[Slip]) {

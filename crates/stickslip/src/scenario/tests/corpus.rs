@@ -98,6 +98,7 @@ absolute_tolerance = 1e-10
 max_step = "10 ms"
 min_step = "1 us"
 newmark = { beta = 0.3, gamma = 0.6 }
+motion = "backward"
 
 [bodies.slider]
 kind = "mass"

@@ -152,6 +152,7 @@ fn every_key_comes_out_in_si() {
     assert_eq!(simulation.gravity, Some([0.0, -9.81, 0.0]));
     assert_eq!((simulation.max_step, simulation.min_step), (Some(0.01), Some(1e-6)));
     assert_eq!(simulation.newmark, Some(NewmarkSpec { beta: 0.3, gamma: 0.6 }));
+    assert!(simulation.backward_motion);
     let BodySpec::Mass(slider) = body(&scenario, "slider") else {
         panic!()
     };
