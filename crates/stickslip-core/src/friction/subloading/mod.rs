@@ -31,8 +31,7 @@ use crate::sets::gsat;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Update {
     /// The slip of the step is the only unknown; R and (for exponents 1) μ follow by their exact flows. The unknown has a
-    /// bracket that always holds a root: it cannot fail at any step. Second order in one dimension for exponents 1,
-    /// else first.
+    /// bracket that always holds a root: it cannot fail at any step. Second order.
     #[default]
     ExactFlow,
     /// The trapezoidal rule (seed 002, eqs 12-27): second order. The displacement must be that of a trapezoidal rule for
@@ -302,11 +301,11 @@ fn power<R: Real>(x: R, exponent: Option<R>) -> R {
     exponent.map_or(x, |exponent| R::zero().max(x).powf(exponent))
 }
 
-/// d(x^p)/dx.
+/// d(x^p)/dx; steep, but a number, at 0 where p < 1.
 #[inline(always)]
 fn power_slope<R: Real>(x: R, exponent: Option<R>) -> R {
     exponent.map_or(R::one(), |exponent| {
-        exponent * R::zero().max(x).powf(exponent - R::one())
+        exponent * R::lit(1e-30).max(x).powf(exponent - R::one())
     })
 }
 
@@ -423,9 +422,9 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         self.force(curve, mapped.resistance, moved.stretch_rate, end, mapped.failed)
     }
 
-    /// On one axis, with exponents 1: elsewhere the exact flows leave an error of first order.
+    /// The exact flows are of second order; other updates are not, or not for steps of any length.
     fn maps<const N: usize>(&self) -> bool {
-        N == 1 && self.update == Update::ExactFlow && self.exponents.is_none()
+        self.update == Update::ExactFlow
     }
 
     /// Stretch and μ.
