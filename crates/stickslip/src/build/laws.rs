@@ -442,6 +442,7 @@ impl Builder<'_> {
                 "update",
                 &[
                     ("exact-flow", Update::ExactFlow),
+                    ("rates", Update::Rates),
                     ("trapezoidal", Update::Trapezoidal),
                     ("backward", Update::Backward),
                 ],

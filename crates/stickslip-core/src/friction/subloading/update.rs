@@ -70,6 +70,57 @@ struct Outcome<R> {
     fall: R,
 }
 
+impl<R: Real> Outcome<R> {
+    /// The outcome after a change of the unknown so small that nothing but a derivative sees it.
+    #[inline(always)]
+    fn follow(&self, change: R) -> Self {
+        let slipped = self.slip_slope * change;
+        Outcome {
+            slip: self.slip + slipped,
+            point: Point {
+                ratio: self.point.ratio + self.point.ratio_slope * slipped,
+                mu: self.point.mu + self.point.mu_slope * slipped,
+                ..self.point
+            },
+            ..*self
+        }
+    }
+
+    #[inline(always)]
+    fn select(mask: R::Mask, yes: Self, no: Self) -> Self {
+        let either = |yes, no| R::select(mask, yes, no);
+        Outcome {
+            slip: either(yes.slip, no.slip),
+            slip_slope: either(yes.slip_slope, no.slip_slope),
+            point: Point {
+                ratio: either(yes.point.ratio, no.point.ratio),
+                ratio_slope: either(yes.point.ratio_slope, no.point.ratio_slope),
+                mu: either(yes.point.mu, no.point.mu),
+                mu_slope: either(yes.point.mu_slope, no.point.mu_slope),
+            },
+            excess: either(yes.excess, no.excess),
+            fall: either(yes.fall, no.fall),
+        }
+    }
+
+    /// That of a step without slip.
+    #[inline(always)]
+    fn none(start: &Start<R>) -> Self {
+        Outcome {
+            slip: R::zero(),
+            slip_slope: R::one(),
+            point: Point {
+                ratio: start.ratio,
+                ratio_slope: R::zero(),
+                mu: start.mu,
+                mu_slope: R::zero(),
+            },
+            excess: R::zero(),
+            fall: R::one(),
+        }
+    }
+}
+
 /// A value of the unknown that solves the step.
 #[derive(Clone, Copy)]
 struct Solved<R: Real> {
@@ -232,32 +283,31 @@ impl<R: Real> Subloading<R> {
         let rising = R::zero().lt(change);
         let mut low = R::select(rising, start, start.min(self.mu_kinetic));
         let mut high = R::select(rising, start.max(self.mu_static), start);
-        let slope_at = |mu: R| self.healing_slope(mu) * time - self.softening_slope(mu) * slip;
-        let chord = |mu: R| {
+        let steepness = self.change_and_slope(start, slip, time).1;
+        // Where μ ends by this chord, less μ, and its slope with μ: the chord is as steep as ρ where it has no length.
+        let at = |mu: R| {
             let far = mu - start;
-            let rate = self.healing(mu) * time - self.softening(mu) * slip;
             let apart = !far.same(R::zero());
+            let (rate, slope) = self.change_and_slope(mu, slip, time);
             let secant = (rate - change) / R::select(apart, far, R::one());
-            // ρ falls; what rounding makes of a chord of no length must not say otherwise.
-            R::select(apart, secant.min(R::zero()), slope_at(start))
+            // ρ falls; what rounding makes of a short chord must not say otherwise.
+            let secant = R::select(apart, secant.min(R::zero()), steepness);
+            let (phi, phi_slope) = mean_decay(-secant);
+            let turning = phi_slope / phi;
+            (far - phi * change, R::one() + turning * (slope - secant), phi, turning)
         };
-        // The tangent at the start is of second order, too; at an end of the range it can be infinitely steep.
-        let guess = start + mean_decay(-slope_at(start)).0 * change;
+        // The tangent at the start is of second order, too; at an end of the range it can be very steep.
+        let guess = start + mean_decay(-steepness).0 * change;
         let inside = low.lt(guess) & guess.lt(high);
-        let mut mu = R::select(inside, guess, (low + high) * R::lit(0.5));
-        let mut settled = change.same(R::zero());
-        mu = R::select(settled, start, mu);
+        let still = change.same(R::zero());
+        let mut mu = R::select(still, start, R::select(inside, guess, (low + high) * R::lit(0.5)));
+        let mut settled = still;
         for round in 0..NEWTON_ROUNDS + HALVINGS {
             if settled.all() {
                 break;
             }
-            let (newton, excess) = {
-                let secant = chord(mu);
-                let (phi, phi_slope) = mean_decay(-secant);
-                let excess = mu - start - phi * change;
-                let slope = R::one() + phi_slope / phi * (slope_at(mu) - secant);
-                (mu - excess / slope, excess)
-            };
+            let (excess, slope, ..) = at(mu);
+            let newton = mu - excess / slope;
             let above = R::zero().lt(excess);
             high = R::select(settled, high, R::select(above, mu, high));
             low = R::select(settled, low, R::select(above, low, mu));
@@ -274,11 +324,8 @@ impl<R: Real> Subloading<R> {
             mu = R::select(settled, mu, next);
             settled = settled | near | closed | exact;
         }
-        let secant = chord(mu);
-        let (phi, phi_slope) = mean_decay(-secant);
-        let steepening = phi_slope / phi;
-        let by_slip = softening * phi - steepening * (self.softening(mu) - softening);
-        let slope = R::one() + steepening * (slope_at(mu) - secant);
+        let (_, slope, phi, turning) = at(mu);
+        let by_slip = softening * phi - turning * (self.softening(mu) - softening);
         (mu, -by_slip / slope)
     }
 
@@ -297,8 +344,8 @@ impl<R: Real> Subloading<R> {
         let mut mu = R::select(low.lt(start) & start.lt(high), start, middle);
         let mut settled = R::zero().lt(R::zero());
         for round in 0..NEWTON_ROUNDS + HALVINGS {
-            let excess = mu - start - self.healing(mu) * time + self.softening(mu) * slip;
-            let slope = R::one() - self.healing_slope(mu) * time + self.softening_slope(mu) * slip;
+            let (change, steepness) = self.change_and_slope(mu, slip, time);
+            let (excess, slope) = (mu - start - change, R::one() - steepness);
             let above = R::zero().lt(excess);
             high = R::select(settled, high, R::select(above, mu, high));
             low = R::select(settled, low, R::select(above, low, mu));
@@ -319,9 +366,8 @@ impl<R: Real> Subloading<R> {
             }
         }
         // One more round makes the derivative of a dual number exact; it moves the value by rounding only.
-        let excess = mu - start - self.healing(mu) * time + self.softening(mu) * slip;
-        let slope = R::one() - self.healing_slope(mu) * time + self.softening_slope(mu) * slip;
-        mu - excess / slope
+        let (change, steepness) = self.change_and_slope(mu, slip, time);
+        mu - (mu - start - change) / (R::one() - steepness)
     }
 
     /// The R that solves R = R₀ + U(R)·slip for 0 ≤ R₀ ≤ 1 (seed 002, eq 25).
@@ -363,7 +409,7 @@ impl<R: Real> Subloading<R> {
     /// R and μ after a slip.
     #[inline]
     fn after(&self, start: &Start<R>, slip: R) -> Point<R> {
-        if self.update == Update::ExactFlow {
+        if self.update.flows() {
             let (ratio, speed) = self.evolution.flow(start.travel + self.r * slip);
             let (mu, mu_slope) = self.flow_mu(start.mu, slip, start.time);
             return Point {
@@ -392,7 +438,7 @@ impl<R: Real> Subloading<R> {
     /// dμ/d(slip) of the implicit rule (seed 002, eq 30).
     #[inline(always)]
     fn implicit_mu_slope(&self, mu: R, slip: R, time: R) -> R {
-        -self.softening(mu) / (R::one() - self.healing_slope(mu) * time + self.softening_slope(mu) * slip)
+        -self.softening(mu) / (R::one() - self.change_and_slope(mu, slip, time).1)
     }
 
     /// The slip that solves α·(L − slip) = R·μ·F, L the length of the trial stretch: the left side is larger at slip 0 where
@@ -412,7 +458,7 @@ impl<R: Real> Subloading<R> {
                 fall: self.stiffness + point.strength_slope() * normal_force,
             }
         };
-        self.search::<false>(whole, length, plastic, guess, at)
+        self.search::<false>(start, whole, length, plastic, guess, at)
     }
 
     /// The a that solves α·|uᵉ(a)| = R·μ·F on a path. The slip rises from 0 with a and the stretch falls to 0, as the two parts of the
@@ -445,7 +491,7 @@ impl<R: Real> Subloading<R> {
         let left = length - guess;
         let some = R::zero().lt(guess) & R::zero().lt(left);
         let a = R::select(some, guess / R::select(some, left, R::one()), R::zero());
-        self.search::<true>(whole, R::lit(ENDLESS), plastic, a, at)
+        self.search::<true>(start, whole, R::lit(ENDLESS), plastic, a, at)
     }
 
     /// Newton's method in a bracket from 0 to `high`. Without an end (`OPEN`) it works on 1/(1 + unknown), in which a long step is
@@ -453,6 +499,7 @@ impl<R: Real> Subloading<R> {
     #[inline(always)]
     fn search<const OPEN: bool>(
         &self,
+        start: &Start<R>,
         whole: R,
         mut high: R,
         plastic: R::Mask,
@@ -463,13 +510,15 @@ impl<R: Real> Subloading<R> {
         let mut x = R::select(plastic, guess.clamp(R::zero(), high), R::zero());
         let mut settled = !plastic;
         let mut rounds = 0;
+        let mut found = Outcome::none(start);
         while rounds < NEWTON_ROUNDS + HALVINGS && !settled.all() {
+            let outcome = at(x);
             let Outcome {
                 slip_slope,
                 excess,
                 fall,
                 ..
-            } = at(x);
+            } = outcome;
             let above = R::zero().lt(excess);
             low = R::select(above, x, low);
             high = R::select(above, high, x);
@@ -498,16 +547,19 @@ impl<R: Real> Subloading<R> {
             let near = falling & moved.le(scale) & (moved * self.r * slip_slope).le(R::lit(LAST_CHANGE));
             let closed = halved.same(low) | halved.same(high);
             let done = small | near | closed;
-            // The last change is one of Newton's method: that makes the derivative of a dual number exact.
-            let last = R::select(falling, R::zero().max(newton), x);
+            // The last change is one of Newton's method: that makes the derivative of a dual number exact. Its value is next to
+            // nothing, so that the outcome follows it in proportion.
+            let slight = falling & (moved * slip_slope * self.stiffness).le(whole * R::lit(1e-6));
+            let last = R::select(slight, R::zero().max(newton), x);
             // A lane that has settled keeps its root, so that it does not depend on its neighbours.
+            found = Outcome::select(settled, found, outcome.follow(last - x));
             x = R::select(settled, x, R::select(done, last, next));
             settled = settled | done;
             rounds += 1;
         }
         Solved {
             unknown: x,
-            outcome: at(x),
+            outcome: found,
             failed: R::zero().lt(R::zero()),
             rounds,
         }
@@ -518,23 +570,6 @@ impl<R: Real> Subloading<R> {
     fn guess(&self, guess: R, mu: R, normal_force: R) -> R {
         let unique = (self.softening(mu) * normal_force).le(self.stiffness * R::lit(1.0 + 1e-9));
         R::select(unique, guess, R::zero())
-    }
-
-    /// A slip that needs no search.
-    #[inline(always)]
-    fn known(&self, slip: R, point: Point<R>) -> Solved<R> {
-        Solved {
-            unknown: slip,
-            outcome: Outcome {
-                slip,
-                slip_slope: R::one(),
-                point,
-                excess: R::zero(),
-                fall: R::one(),
-            },
-            failed: R::zero().lt(R::zero()),
-            rounds: 0,
-        }
     }
 
     /// Newton's method for stretch, slip, μ and R together from the trial state, as published (seed 002, eqs 23-26).
@@ -554,8 +589,8 @@ impl<R: Real> Subloading<R> {
         // One round more than needed: it makes the derivative of a dual number exact.
         let mut last = settled;
         while rounds < PUBLISHED_ROUNDS && !last.all() {
-            let mu_excess = mu - start.mu - self.healing(mu) * start.time + self.softening(mu) * slip;
-            let mu_gradient = R::one() - self.healing_slope(mu) * start.time + self.softening_slope(mu) * slip;
+            let (mu_change, mu_steepness) = self.change_and_slope(mu, slip, start.time);
+            let (mu_excess, mu_gradient) = (mu - start.mu - mu_change, R::one() - mu_steepness);
             let ratio_excess = ratio - start.ratio - self.approach(ratio) * slip;
             let ratio_gradient = R::one() - self.r * self.evolution.speed_slope(ratio) * slip;
             let mu_slope = self.implicit_mu_slope(mu, slip, start.time);
@@ -585,9 +620,14 @@ impl<R: Real> Subloading<R> {
             mu_slope: self.implicit_mu_slope(mu, slip, start.time),
         };
         Solved {
+            unknown: slip,
+            outcome: Outcome {
+                slip,
+                point,
+                ..Outcome::none(start)
+            },
             failed: plastic & !sound,
             rounds,
-            ..self.known(slip, point)
         }
     }
 
@@ -633,8 +673,8 @@ impl<R: Real> Subloading<R> {
         };
         let mut path = None;
         match self.update {
-            Update::ExactFlow if N == 1 => start.ratio = nearest_on_axis(state, displacement),
-            Update::ExactFlow => {
+            Update::ExactFlow | Update::Rates if N == 1 => start.ratio = nearest_on_axis(state, displacement),
+            Update::ExactFlow | Update::Rates => {
                 let (ratio, taken) = nearest(state, displacement, length_before);
                 start.ratio = ratio;
                 path = Some(taken);
@@ -655,23 +695,22 @@ impl<R: Real> Subloading<R> {
         }
         let (t, length) = direction(trial);
         let mu_trial = match self.update {
-            Update::ExactFlow => self.flow_mu(start.mu, R::zero(), start.time).0,
+            Update::ExactFlow | Update::Rates => self.flow_mu(start.mu, R::zero(), start.time).0,
             Update::Trapezoidal | Update::Backward => self.implicit_mu(start.mu, R::zero(), start.time),
         };
         let elastic = self.stiffness * length;
         let plastic = loaded & (start.ratio * mu_trial * normal_force).lt(elastic);
         let solved = if !plastic.any() {
-            let point = Point {
-                ratio: start.ratio,
-                ratio_slope: R::zero(),
-                mu: start.mu,
-                mu_slope: R::zero(),
-            };
-            self.known(R::zero(), point)
-        } else if self.newton == Newton::AsPublished && self.update != Update::ExactFlow {
+            Solved {
+                unknown: R::zero(),
+                outcome: Outcome::none(&start),
+                failed: plastic,
+                rounds: 0,
+            }
+        } else if self.newton == Newton::AsPublished && !self.update.flows() {
             self.solve_as_published(&start, length, normal_force, plastic)
         } else {
-            if self.update == Update::ExactFlow {
+            if self.update.flows() {
                 start.travel = self.evolution.travel(start.ratio);
             }
             let guess = self.guess(guess, start.mu.max(mu_trial), normal_force);
