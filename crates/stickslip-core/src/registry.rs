@@ -377,7 +377,7 @@ pub const LAWS: &[Law] = &[
                 name: "update",
                 unit: "",
                 default: Some("exact-flow"),
-                meaning: "rule of an implicit step: \"exact-flow\", \"trapezoidal\" or \"backward\" (seed 002)",
+                meaning: "rule of an implicit step: \"exact-flow\", \"trapezoidal\" or \"backward\" (seed 002); \"rates\" lets stiff integrate the rates",
             },
             Parameter {
                 name: "newton",

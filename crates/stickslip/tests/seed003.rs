@@ -150,6 +150,80 @@ fn chosen_steps_on_the_return_mapping() {
     }
 }
 
+/// A block drawn in a circle, exponents other than 1 and both forms of U: position and stretch in mm and μ after so many seconds, from
+/// another program (`reference/subloading_plane.py`).
+const IN_THE_PLANE: [(&str, [(u64, [f64; 5]); 2]); 2] = [
+    (
+        "log",
+        [
+            (60, [6.225797, 3.382494, 0.006168124, 0.008612772, 0.222391112]),
+            (150, [3.090477, 15.097766, -0.009842301, 0.004126773, 0.222836983]),
+        ],
+    ),
+    (
+        "ratio",
+        [
+            (60, [6.392713, 3.616910, 0.005226865, 0.007287023, 0.206489511]),
+            (150, [2.863850, 15.192354, -0.008763508, 0.003676973, 0.210243401]),
+        ],
+    ),
+];
+
+/// The return mapping in the stages of `stiff`, the rates in them, and the return mapping under `trapezoidal`, each against the other
+/// program. Errors fall as those of a method of second order do.
+#[test]
+fn stick_slip_in_the_plane() {
+    let error = |evolution: &str, expected: &[(u64, [f64; 5])], sets: &[&str]| {
+        let text = format!(
+            "[simulation]\nduration = 150\nstep = 0.5\nintegrator = \"stiff\"\n\
+             [bodies.block]\nkind = \"mass\"\nmass = 2000\nposition = [0, 0]\n\
+             [bodies.hook]\nkind = \"driver\"\nposition = [\"0.008*sin(0.02*t)\", \"0.008*(1-cos(0.02*t))\"]\n\
+             [elements.spring]\nkind = \"spring\"\nbetween = [\"hook\", \"block\"]\nstiffness = 1e4\n\
+             [elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"subloading\"\n\
+             mu_static = 0.4\nmu_kinetic = 0.2\nnormal_force = 100\ntangential_stiffness = 2e6\nkappa = 1e4\n\
+             kappa_exponent = 1.4\neta = 0.02\neta_exponent = 0.8\nr = 1e5\ncontact_time = 5e-3\nevolution = \"{evolution}\"\n"
+        );
+        let mut simulation = common::written(&text, sets);
+        let (block, floor) = (simulation.body("block").unwrap(), simulation.element("floor").unwrap());
+        let per_second = simulation.built().steps / 150;
+        let (mut worst, mut before) = (0f64, 0);
+        for (time, [x, y, e_x, e_y, mu]) in expected {
+            simulation.advance((time - before) * per_second).unwrap();
+            before = *time;
+            let (place, states) = (simulation.position(block), simulation.element_state(floor));
+            let off = |found: f64, expected: f64, of: f64| (found - expected).abs() / of;
+            worst = worst
+                .max(off(1e3 * place[0], *x, 10.0))
+                .max(off(1e3 * place[1], *y, 10.0))
+                .max(off(1e3 * states[0], *e_x, 0.01))
+                .max(off(1e3 * states[1], *e_y, 0.01))
+                .max(off(states[2], *mu, 0.2));
+        }
+        worst
+    };
+    for (evolution, expected) in &IN_THE_PLANE {
+        let stiff = |tolerance: &str, update: &str| {
+            let sets = [
+                &*format!("simulation.relative_tolerance={tolerance}"),
+                &*format!("elements.floor.update={update}"),
+            ];
+            error(evolution, expected, &sets)
+        };
+        let (coarse, fine) = (stiff("1e-4", "exact-flow"), stiff("1e-6", "exact-flow"));
+        assert!(fine < 2e-3, "{evolution}: {fine}");
+        // The error falls with the tolerance to the power 2/3.
+        assert!(fine < 0.15 * coarse, "{evolution}: {fine} in place of {coarse}");
+        let rates = stiff("1e-6", "rates");
+        assert!(rates < 2e-3, "{evolution}, rates: {rates}");
+        let fixed = |step: &str| error(evolution, expected, &["simulation.integrator=trapezoidal", step]);
+        let (coarse, fine) = (fixed("simulation.step=10 ms"), fixed("simulation.step=5 ms"));
+        assert!(
+            fine < 1e-2 && fine < 0.35 * coarse,
+            "{evolution}, trapezoidal: {fine} after {coarse}"
+        );
+    }
+}
+
 /// A contact so soft that the motion alone does not tell its force snaps. The return mapping has an answer all the same.
 #[test]
 fn contacts_that_snap_do_not_stop_the_run() {

@@ -214,7 +214,11 @@ impl March {
             rate: vec![0.0; size],
             interpolant: std::array::from_fn(|_| vec![0.0; size]),
             departure: vec![0.0; n],
-            memory: stiff::Memory::new(if control.stiff { n } else { 0 }),
+            memory: if control.stiff {
+                stiff::Memory::new(n, Rows::new(network).unknown())
+            } else {
+                stiff::Memory::default()
+            },
             ..March::default()
         }
     }
@@ -310,6 +314,26 @@ impl MarchRoom {
         }
         let n = network.layout.integrated();
         let size = n + 1 + network.element_count;
+        let rows = Rows::new(network);
+        let whole = if rows.mapped.is_empty() {
+            0
+        } else {
+            network.layout.len()
+        };
+        MarchRoom {
+            // Difference quotients keep a rate and the loads in one of them.
+            stages: std::array::from_fn(|_| vec![0.0; size.max(n + network.layout.velocities)]),
+            next: vec![0.0; size],
+            rows,
+            ends: std::array::from_fn(|_| vec![0.0; whole]),
+            statistics: Statistics::default(),
+        }
+    }
+}
+
+impl Rows {
+    fn new(network: &Network) -> Rows {
+        let n = network.layout.integrated();
         let mut driven = vec![false; n];
         for drive in &network.drives {
             driven[drive.coordinate.v] = true;
@@ -323,20 +347,22 @@ impl MarchRoom {
             };
             network.elements.iter().for_each(|group| group.mapped(&mut name));
         }
-        let whole = if mapped.is_empty() { 0 } else { network.layout.len() };
-        let left: Vec<usize> = (0..n).filter(|i| !driven[*i] && !mapped.contains(i)).collect();
-        let lone = match left[..] {
+        let mut rows = Rows {
+            driven,
+            mapped,
+            lone: None,
+        };
+        rows.lone = match rows.unknown()[..] {
             [q, v] if v == q + network.layout.positions => Some([q, v]),
             _ => None,
         };
-        MarchRoom {
-            // Difference quotients keep a rate and the loads in one of them.
-            stages: std::array::from_fn(|_| vec![0.0; size.max(n + network.layout.velocities)]),
-            next: vec![0.0; size],
-            rows: Rows { driven, mapped, lone },
-            ends: std::array::from_fn(|_| vec![0.0; whole]),
-            statistics: Statistics::default(),
-        }
+        rows
+    }
+
+    /// The numbers that a step has to be solved for.
+    fn unknown(&self) -> Vec<usize> {
+        let known = |i: &usize| self.driven[*i] || self.mapped.contains(i);
+        (0..self.driven.len()).filter(|i| !known(i)).collect()
     }
 }
 

@@ -35,12 +35,16 @@ const RENEWED: usize = 20;
 /// bodies move, but not by so much.
 const UNSEEN: f64 = 1e-7;
 
-/// The matrix of derivatives and the factors of I − d·h·J.
+/// The matrix of derivatives and the factors of I − d·h·J, for the numbers that are unknown: those that are prescribed, or follow
+/// from a displacement, have unit rows and no columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Memory {
     jacobian: Vec<f64>,
+    unknown: Vec<usize>,
     factors: Vec<f64>,
     order: Vec<usize>,
+    /// The unknown numbers of a right-hand side.
+    side: Vec<f64>,
     /// d·h of the factors; 0 if there are none.
     factored: f64,
     /// Whether the derivatives may serve.
@@ -48,11 +52,15 @@ pub struct Memory {
 }
 
 impl Memory {
-    pub(crate) fn new(size: usize) -> Memory {
+    /// For a state of `size` numbers.
+    pub(crate) fn new(size: usize, unknown: Vec<usize>) -> Memory {
+        let count = unknown.len();
         Memory {
             jacobian: vec![0.0; size * size],
-            factors: vec![0.0; size * size],
-            order: vec![0; size],
+            unknown,
+            factors: vec![0.0; count * count],
+            order: vec![0; count],
+            side: vec![0.0; count],
             factored: 0.0,
             usable: false,
         }
@@ -63,16 +71,16 @@ impl Memory {
         self.usable = false;
     }
 
-    /// Factors I − scale·J. False if it is singular, or if its determinant is negative: then a motion grows so fast that the step
-    /// would damp it, as an L-stable method does beyond its pole. Such a step is too long, however small its error looks: it would
-    /// step over the onset of a slip.
-    fn factor(&mut self, scale: f64) -> bool {
-        let n = self.order.len();
-        for (factor, slope) in self.factors.iter_mut().zip(&self.jacobian) {
-            *factor = -scale * slope;
-        }
-        for i in 0..n {
-            self.factors[i * n + i] += 1.0;
+    /// Factors I − scale·J of a state of `size` numbers. False if it is singular, or if its determinant is negative: then a motion
+    /// grows so fast that the step would damp it, as an L-stable method does beyond its pole. Such a step is too long, however small
+    /// its error looks: it would step over the onset of a slip.
+    fn factor(&mut self, scale: f64, size: usize) -> bool {
+        let n = self.unknown.len();
+        for (row, i) in self.unknown.iter().enumerate() {
+            for (column, j) in self.unknown.iter().enumerate() {
+                let unit = if row == column { 1.0 } else { 0.0 };
+                self.factors[row * n + column] = unit - scale * self.jacobian[i * size + j];
+            }
         }
         self.factored = scale;
         let regular = lu_factor(&mut self.factors, n, &mut self.order);
@@ -80,8 +88,21 @@ impl Memory {
         regular && turned.count() % 2 == 0
     }
 
-    fn solve(&self, x: &mut [f64]) {
-        lu_apply(&self.factors, self.order.len(), &self.order, x);
+    fn solve(&mut self, x: &mut [f64]) {
+        let Memory {
+            unknown,
+            factors,
+            order,
+            side,
+            ..
+        } = self;
+        for (side, &i) in side.iter_mut().zip(&*unknown) {
+            *side = x[i];
+        }
+        lu_apply(factors, order.len(), order, side);
+        for (side, &i) in side.iter().zip(&*unknown) {
+            x[i] = *side;
+        }
     }
 }
 
@@ -140,7 +161,7 @@ impl Stage<'_, '_> {
         statistics.jacobians += 1;
         statistics.factorisations += 1;
         memory.usable = true;
-        let regular = memory.factor(self.scale);
+        let regular = memory.factor(self.scale, n);
         self.march.memory = memory;
         regular
     }
@@ -154,7 +175,7 @@ impl Stage<'_, '_> {
         } else if self.march.memory.factored != self.scale {
             self.bench.statistics.factorisations += 1;
             // Derivatives of an earlier moment may say what is no longer so.
-            singular = !self.march.memory.factor(self.scale) && !self.tangent(y, base);
+            singular = !self.march.memory.factor(self.scale, self.driven.len()) && !self.tangent(y, base);
         }
         // A matrix found at the guess counts as kept until it fails to converge.
         renew = false;

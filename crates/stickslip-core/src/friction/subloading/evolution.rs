@@ -252,7 +252,7 @@ fn to_one<R: Real>(travel: R) -> R {
 }
 
 /// 1! to 18!.
-const FACTORIALS: [f64; 18] = {
+pub(super) const FACTORIALS: [f64; 18] = {
     let mut factorials = [1.0; 18];
     let mut k = 1;
     while k < 18 {

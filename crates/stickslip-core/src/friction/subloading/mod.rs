@@ -31,15 +31,24 @@ use crate::sets::gsat;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Update {
     /// The slip of the step is the only unknown; R and (for exponents 1) μ follow by their exact flows. The unknown has a
-    /// bracket that always holds a root: it cannot fail at any step. Second order in one dimension for exponents 1,
-    /// else first.
+    /// bracket that always holds a root: it cannot fail at any step. Second order.
     #[default]
     ExactFlow,
+    /// The same; but a method that chooses its steps integrates the rates ([`Bristle::maps`]).
+    Rates,
     /// The trapezoidal rule (seed 002, eqs 12-27): second order. The displacement must be that of a trapezoidal rule for
     /// the motion, ½·step·(v₀ + v₁).
     Trapezoidal,
     /// Backward differences: first order.
     Backward,
+}
+
+impl Update {
+    /// Whether R and μ follow their flows.
+    #[inline(always)]
+    fn flows(self) -> bool {
+        matches!(self, Update::ExactFlow | Update::Rates)
+    }
 }
 
 /// How the equations of [`Update::Trapezoidal`] and [`Update::Backward`] are solved.
@@ -240,11 +249,11 @@ impl<R: Real> Subloading<R> {
         self.kappa * power(mu / self.mu_kinetic - R::one(), self.exponents.map(|m| m.kappa))
     }
 
-    /// dh/dμ.
+    /// h and dh/dμ.
     #[inline(always)]
-    fn softening_slope(&self, mu: R) -> R {
-        let power = power_slope(mu / self.mu_kinetic - R::one(), self.exponents.map(|m| m.kappa));
-        self.kappa / self.mu_kinetic * power
+    fn softening_and_slope(&self, mu: R) -> (R, R) {
+        let (power, slope) = power_and_slope(mu / self.mu_kinetic - R::one(), self.exponents.map(|m| m.kappa));
+        (self.kappa * power, self.kappa / self.mu_kinetic * slope)
     }
 
     /// g = η(1 − μ/μ_s)^n: rise of μ per time (seed 003, eq 16).
@@ -253,11 +262,22 @@ impl<R: Real> Subloading<R> {
         self.eta * power(R::one() - mu / self.mu_static, self.exponents.map(|n| n.eta))
     }
 
-    /// dg/dμ.
+    /// g and dg/dμ.
     #[inline(always)]
-    fn healing_slope(&self, mu: R) -> R {
-        let power = power_slope(R::one() - mu / self.mu_static, self.exponents.map(|n| n.eta));
-        -self.eta / self.mu_static * power
+    fn healing_and_slope(&self, mu: R) -> (R, R) {
+        let (power, slope) = power_and_slope(R::one() - mu / self.mu_static, self.exponents.map(|n| n.eta));
+        (self.eta * power, -self.eta / self.mu_static * slope)
+    }
+
+    /// ρ = g·time − h·slip, the change of μ over a step if it kept its first rate, and dρ/dμ.
+    #[inline(always)]
+    fn change_and_slope(&self, mu: R, slip: R, time: R) -> (R, R) {
+        let (healing, healing_slope) = self.healing_and_slope(mu);
+        let (softening, softening_slope) = self.softening_and_slope(mu);
+        (
+            healing * time - softening * slip,
+            healing_slope * time - softening_slope * slip,
+        )
     }
 
     /// U(R).
@@ -275,7 +295,7 @@ impl<R: Real> Subloading<R> {
         Steady {
             mu,
             fall: self.softening(mu),
-            relaxation: self.softening_slope(mu) * speed - self.healing_slope(mu),
+            relaxation: -self.change_and_slope(mu, speed, R::one()).1,
         }
     }
 
@@ -302,11 +322,13 @@ fn power<R: Real>(x: R, exponent: Option<R>) -> R {
     exponent.map_or(x, |exponent| R::zero().max(x).powf(exponent))
 }
 
-/// d(x^p)/dx.
+/// The same with its derivative, which is steep, but a number, at 0 where p < 1.
 #[inline(always)]
-fn power_slope<R: Real>(x: R, exponent: Option<R>) -> R {
-    exponent.map_or(R::one(), |exponent| {
-        exponent * R::zero().max(x).powf(exponent - R::one())
+fn power_and_slope<R: Real>(x: R, exponent: Option<R>) -> (R, R) {
+    exponent.map_or((x, R::one()), |exponent| {
+        let some = R::lit(1e-30).max(x);
+        let power = some.powf(exponent);
+        (R::select(R::zero().lt(x), power, R::zero()), exponent * power / some)
     })
 }
 
@@ -423,9 +445,9 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         self.force(curve, mapped.resistance, moved.stretch_rate, end, mapped.failed)
     }
 
-    /// On one axis, with exponents 1: elsewhere the exact flows leave an error of first order.
+    /// The exact flows are of second order; other updates are not, or not for steps of any length.
     fn maps<const N: usize>(&self) -> bool {
-        N == 1 && self.update == Update::ExactFlow && self.exponents.is_none()
+        self.update == Update::ExactFlow
     }
 
     /// Stretch and μ.

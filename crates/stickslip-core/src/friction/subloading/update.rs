@@ -1,7 +1,8 @@
 //! A step of given displacement: return mappings and their consistent tangents.
 
+use super::evolution::FACTORIALS;
 use super::{Evolution, Newton, State, Subloading, Update, direction};
-use crate::scalar::vector::{add, dot, norm, scale, sub};
+use crate::scalar::vector::{add, dot, scale, sub};
 use crate::scalar::{Mask, Real};
 
 /// Outcome of a step of given displacement.
@@ -56,15 +57,119 @@ impl<R: Real> Point<R> {
     }
 }
 
-/// A slip that solves the step.
+/// What a value of the unknown of a step gives.
+#[derive(Clone, Copy)]
+struct Outcome<R> {
+    slip: R,
+    /// d(slip)/d(unknown).
+    slip_slope: R,
+    point: Point<R>,
+    /// Elastic force less what the contact carries: 0 at the solution.
+    excess: R,
+    /// Minus d(excess)/d(unknown).
+    fall: R,
+}
+
+impl<R: Real> Outcome<R> {
+    /// The outcome after a change of the unknown so small that nothing but a derivative sees it.
+    #[inline(always)]
+    fn follow(&self, change: R) -> Self {
+        let slipped = self.slip_slope * change;
+        Outcome {
+            slip: self.slip + slipped,
+            point: Point {
+                ratio: self.point.ratio + self.point.ratio_slope * slipped,
+                mu: self.point.mu + self.point.mu_slope * slipped,
+                ..self.point
+            },
+            ..*self
+        }
+    }
+
+    #[inline(always)]
+    fn select(mask: R::Mask, yes: Self, no: Self) -> Self {
+        let either = |yes, no| R::select(mask, yes, no);
+        Outcome {
+            slip: either(yes.slip, no.slip),
+            slip_slope: either(yes.slip_slope, no.slip_slope),
+            point: Point {
+                ratio: either(yes.point.ratio, no.point.ratio),
+                ratio_slope: either(yes.point.ratio_slope, no.point.ratio_slope),
+                mu: either(yes.point.mu, no.point.mu),
+                mu_slope: either(yes.point.mu_slope, no.point.mu_slope),
+            },
+            excess: either(yes.excess, no.excess),
+            fall: either(yes.fall, no.fall),
+        }
+    }
+
+    /// That of a step without slip.
+    #[inline(always)]
+    fn none(start: &Start<R>) -> Self {
+        Outcome {
+            slip: R::zero(),
+            slip_slope: R::one(),
+            point: Point {
+                ratio: start.ratio,
+                ratio_slope: R::zero(),
+                mu: start.mu,
+                mu_slope: R::zero(),
+            },
+            excess: R::zero(),
+            fall: R::one(),
+        }
+    }
+}
+
+/// A value of the unknown that solves the step.
 #[derive(Clone, Copy)]
 struct Solved<R: Real> {
-    slip: R,
-    point: Point<R>,
+    unknown: R,
+    outcome: Outcome<R>,
     failed: R::Mask,
     rounds: usize,
 }
 
+/// The way of the stretch through a step, for the exact flow in more than one dimension: elastic to `from`, from there on with slip.
+/// Both parts together are the trial stretch.
+#[derive(Clone, Copy)]
+struct Path<R, const N: usize> {
+    from: [R; N],
+    along: [R; N],
+    /// ∂from_i/∂Δu_j at `[i][j]`; `along` has the rest of the unit matrix.
+    from_gradient: [[R; N]; N],
+    /// ∂R₀/∂Δu.
+    ratio_gradient: [R; N],
+}
+
+/// The stretch on a [`Path`] with a = ∫λ/|uᵉ| dt, and what follows from it.
+#[derive(Clone, Copy)]
+struct Stretched<R, const N: usize> {
+    /// e^(−a), φ(a) and ψ(a): what is left of `from`, of `along`, and what both give to the mean.
+    decay: Decay<R>,
+    /// Direction and length of the stretch.
+    direction: [R; N],
+    length: R,
+    /// Direction of the plastic slip, and its length.
+    slip_direction: [R; N],
+    slip: R,
+    /// d(plastic slip)/da = −d(stretch)/da.
+    drift: [R; N],
+}
+
+/// e^(−a), φ = (1 − e^(−a))/a, its derivative, and ψ = (1 − φ)/a.
+#[derive(Clone, Copy)]
+struct Decay<R> {
+    rest: R,
+    mean: R,
+    mean_slope: R,
+    second: R,
+}
+
+/// A change of the unknown, relative to the length on which the contact changes, after which another would be below rounding.
+const LAST_CHANGE: f64 = 1e-11;
+/// What stands for the end of a bracket that has none.
+const ENDLESS: f64 = 1e30;
 /// Rounds of Newton's method before a bracket is only halved.
 const NEWTON_ROUNDS: usize = 40;
 /// Halvings that close a bracket wherever the root lies.
@@ -109,23 +214,119 @@ fn mean_decay<R: Real>(a: R) -> (R, R) {
     )
 }
 
+impl<R: Real> Decay<R> {
+    #[inline]
+    fn new(a: R) -> Self {
+        let (mean, mean_slope) = mean_decay(a);
+        // ψ = Σ (−a)^k/(k+2)! where a is small.
+        let near = a.le(R::one());
+        let small = R::select(near, a, R::zero());
+        let mut second = R::zero();
+        for factorial in FACTORIALS[1..].iter().rev() {
+            second = R::lit(1.0 / factorial) - small * second;
+        }
+        let large = R::select(near, R::one(), a);
+        Decay {
+            rest: (-a).exp(),
+            mean,
+            mean_slope,
+            second: R::select(near, second, (R::one() - mean) / large),
+        }
+    }
+}
+
+impl<R: Real, const N: usize> Path<R, N> {
+    /// The stretch where slip turns it as if λ/|uᵉ| were constant: u̇ᵉ = Δu̇ − (λ/|uᵉ|)·uᵉ is linear then, and uᵉ = e^(−a)·from +
+    /// φ(a)·along. A constant of second order is enough for a step of second order, and however long the step is, the stretch ends
+    /// in the direction of the motion, as it should.
+    #[inline]
+    fn stretch(&self, a: R) -> Stretched<R, N> {
+        let decay = Decay::new(a);
+        let mix = |of_from: R, of_along: R| add(scale(self.from, of_from), scale(self.along, of_along));
+        let (direction_at_end, length) = direction(mix(decay.rest, decay.mean));
+        // Plastic slip is what the trial stretch has lost: (1 − e^(−a))·from + (1 − φ)·along = a·(φ·from + ψ·along).
+        let (slip_direction, mean) = direction(mix(decay.mean, decay.second));
+        Stretched {
+            decay,
+            direction: direction_at_end,
+            length,
+            slip_direction,
+            slip: a * mean,
+            drift: mix(decay.rest, -decay.mean_slope),
+        }
+    }
+}
+
 impl<R: Real> Subloading<R> {
     /// μ after a slip spread evenly over a time, and dμ/d(slip).
     ///
     /// With exponents 1 the equation is linear and μ exact: with a = (η/μ_s)·time + (κ/μ_k)·slip and φ = (1 − e^(−a))/a,
-    /// μ = μ₀ + φ(a)·(g(μ₀)·time − h(μ₀)·slip). With others the implicit rule takes its place.
+    /// μ = μ₀ + φ(a)·(g(μ₀)·time − h(μ₀)·slip). With others a is minus the slope of the chord of ρ(μ) = g(μ)·time − h(μ)·slip from
+    /// μ₀ to the μ that is found: of second order, and however long the step is, μ ends between μ₀ and the μ of the steady state.
     #[inline]
     fn flow_mu(&self, start: R, slip: R, time: R) -> (R, R) {
+        let softening = self.softening(start);
+        let change = self.healing(start) * time - softening * slip;
         if self.exponents.is_some() {
-            let mu = self.implicit_mu(start, slip, time);
-            return (mu, self.implicit_mu_slope(mu, slip, time));
+            return self.flow_mu_of_exponents(start, slip, time, softening, change);
         }
         let per_slip = self.kappa / self.mu_kinetic;
         let decay = self.eta / self.mu_static * time + per_slip * slip;
         let (phi, phi_slope) = mean_decay(decay);
-        let softening = self.softening(start);
-        let change = self.healing(start) * time - softening * slip;
         (start + phi * change, phi_slope * per_slip * change - phi * softening)
+    }
+
+    /// The same for any exponents. With y minus the slope of the chord, μ = μ₀ + φ(y)·ρ₀ says that ρ falls to ρ₀·e^(−y) on the way:
+    /// μ − μ₀ is the logarithmic mean of both. ρ falls with μ, so there is one solution, between μ₀ and where ρ is 0.
+    #[inline]
+    fn flow_mu_of_exponents(&self, start: R, slip: R, time: R, softening: R, change: R) -> (R, R) {
+        let rising = R::zero().lt(change);
+        let mut low = R::select(rising, start, start.min(self.mu_kinetic));
+        let mut high = R::select(rising, start.max(self.mu_static), start);
+        let steepness = self.change_and_slope(start, slip, time).1;
+        // Where μ ends by this chord, less μ, and its slope with μ: the chord is as steep as ρ where it has no length.
+        let at = |mu: R| {
+            let far = mu - start;
+            let apart = !far.same(R::zero());
+            let (rate, slope) = self.change_and_slope(mu, slip, time);
+            let secant = (rate - change) / R::select(apart, far, R::one());
+            // ρ falls; what rounding makes of a short chord must not say otherwise.
+            let secant = R::select(apart, secant.min(R::zero()), steepness);
+            let (phi, phi_slope) = mean_decay(-secant);
+            let turning = phi_slope / phi;
+            (far - phi * change, R::one() + turning * (slope - secant), phi, turning)
+        };
+        // The tangent at the start is of second order, too; at an end of the range it can be very steep.
+        let guess = start + mean_decay(-steepness).0 * change;
+        let inside = low.lt(guess) & guess.lt(high);
+        let still = change.same(R::zero());
+        let mut mu = R::select(still, start, R::select(inside, guess, (low + high) * R::lit(0.5)));
+        let mut settled = still;
+        for round in 0..NEWTON_ROUNDS + HALVINGS {
+            if settled.all() {
+                break;
+            }
+            let (excess, slope, ..) = at(mu);
+            let newton = mu - excess / slope;
+            let above = R::zero().lt(excess);
+            high = R::select(settled, high, R::select(above, mu, high));
+            low = R::select(settled, low, R::select(above, low, mu));
+            let halved = (low + high) * R::lit(0.5);
+            let inside = low.lt(newton) & newton.lt(high);
+            let near = (newton - mu).abs().le(self.mu_static * R::lit(LAST_CHANGE)) & inside;
+            let closed = halved.same(low) | halved.same(high);
+            let exact = excess.same(R::zero());
+            let next = if round < NEWTON_ROUNDS {
+                R::select(inside | exact, newton, halved)
+            } else {
+                halved
+            };
+            mu = R::select(settled, mu, next);
+            settled = settled | near | closed | exact;
+        }
+        let (_, slope, phi, turning) = at(mu);
+        let by_slip = softening * phi - turning * (self.softening(mu) - softening);
+        (mu, -by_slip / slope)
     }
 
     /// The μ that solves μ = μ₀ + g(μ)·time − h(μ)·slip (seed 002, eq 24): the difference of both sides rises with μ, is not
@@ -138,11 +339,13 @@ impl<R: Real> Subloading<R> {
         }
         let mut low = start.min(self.mu_kinetic);
         let mut high = start.max(self.mu_static);
-        let mut mu = start;
+        // With an exponent below 1 the slope is infinite at an end of the range, and Newton's method would stay there.
+        let middle = (low + high) * R::lit(0.5);
+        let mut mu = R::select(low.lt(start) & start.lt(high), start, middle);
         let mut settled = R::zero().lt(R::zero());
         for round in 0..NEWTON_ROUNDS + HALVINGS {
-            let excess = mu - start - self.healing(mu) * time + self.softening(mu) * slip;
-            let slope = R::one() - self.healing_slope(mu) * time + self.softening_slope(mu) * slip;
+            let (change, steepness) = self.change_and_slope(mu, slip, time);
+            let (excess, slope) = (mu - start - change, R::one() - steepness);
             let above = R::zero().lt(excess);
             high = R::select(settled, high, R::select(above, mu, high));
             low = R::select(settled, low, R::select(above, low, mu));
@@ -163,9 +366,8 @@ impl<R: Real> Subloading<R> {
             }
         }
         // One more round makes the derivative of a dual number exact; it moves the value by rounding only.
-        let excess = mu - start - self.healing(mu) * time + self.softening(mu) * slip;
-        let slope = R::one() - self.healing_slope(mu) * time + self.softening_slope(mu) * slip;
-        mu - excess / slope
+        let (change, steepness) = self.change_and_slope(mu, slip, time);
+        mu - (mu - start - change) / (R::one() - steepness)
     }
 
     /// The R that solves R = R₀ + U(R)·slip for 0 ≤ R₀ ≤ 1 (seed 002, eq 25).
@@ -207,7 +409,7 @@ impl<R: Real> Subloading<R> {
     /// R and μ after a slip.
     #[inline]
     fn after(&self, start: &Start<R>, slip: R) -> Point<R> {
-        if self.update == Update::ExactFlow {
+        if self.update.flows() {
             let (ratio, speed) = self.evolution.flow(start.travel + self.r * slip);
             let (mu, mu_slope) = self.flow_mu(start.mu, slip, start.time);
             return Point {
@@ -236,30 +438,102 @@ impl<R: Real> Subloading<R> {
     /// dμ/d(slip) of the implicit rule (seed 002, eq 30).
     #[inline(always)]
     fn implicit_mu_slope(&self, mu: R, slip: R, time: R) -> R {
-        -self.softening(mu) / (R::one() - self.healing_slope(mu) * time + self.softening_slope(mu) * slip)
+        -self.softening(mu) / (R::one() - self.change_and_slope(mu, slip, time).1)
     }
 
     /// The slip that solves α·(L − slip) = R·μ·F, L the length of the trial stretch: the left side is larger at slip 0 where
     /// the step is plastic, and not larger at slip L. The bracket [0, L] always holds a root, whatever the step. It is the
-    /// only one if α > F·κ(μ_s/μ_k − 1)^m.
+    /// only one if α ≥ F·κ(μ_s/μ_k − 1)^m; else the one nearest to slip 0 is that of a contact that has not snapped, which
+    /// Newton's method from 0 finds: the excess is convex until the contact falls fastest, and concave from there on.
     #[inline]
     fn solve(&self, start: &Start<R>, length: R, normal_force: R, plastic: R::Mask, guess: R) -> Solved<R> {
         let whole = self.stiffness * length;
+        let at = |slip: R| {
+            let point = self.after(start, slip);
+            Outcome {
+                slip,
+                slip_slope: R::one(),
+                point,
+                excess: self.stiffness * (length - slip) - point.strength() * normal_force,
+                fall: self.stiffness + point.strength_slope() * normal_force,
+            }
+        };
+        self.search::<false>(start, whole, length, plastic, guess, at)
+    }
+
+    /// The a that solves α·|uᵉ(a)| = R·μ·F on a path. The slip rises from 0 with a and the stretch falls to 0, as the two parts of the
+    /// path do not point against each other: the bracket [0, ∞) always holds a root.
+    #[inline]
+    fn solve_on_path<const N: usize>(
+        &self,
+        start: &Start<R>,
+        path: &Path<R, N>,
+        length: R,
+        normal_force: R,
+        plastic: R::Mask,
+        guess: R,
+    ) -> Solved<R> {
+        let whole = self.stiffness * length;
+        let at = |a: R| {
+            let stretched = path.stretch(a);
+            let point = self.after(start, stretched.slip);
+            let slip_slope = dot(stretched.slip_direction, stretched.drift);
+            let shortening = dot(stretched.direction, stretched.drift);
+            Outcome {
+                slip: stretched.slip,
+                slip_slope,
+                point,
+                excess: self.stiffness * stretched.length - point.strength() * normal_force,
+                fall: self.stiffness * shortening + point.strength_slope() * slip_slope * normal_force,
+            }
+        };
+        // a = slip/|uᵉ| at the end, as backward differences have it.
+        let left = length - guess;
+        let some = R::zero().lt(guess) & R::zero().lt(left);
+        let a = R::select(some, guess / R::select(some, left, R::one()), R::zero());
+        self.search::<true>(start, whole, R::lit(ENDLESS), plastic, a, at)
+    }
+
+    /// Newton's method in a bracket from 0 to `high`. Without an end (`OPEN`) it works on 1/(1 + unknown), in which a long step is
+    /// nearly linear.
+    #[inline(always)]
+    fn search<const OPEN: bool>(
+        &self,
+        start: &Start<R>,
+        whole: R,
+        mut high: R,
+        plastic: R::Mask,
+        guess: R,
+        at: impl Fn(R) -> Outcome<R>,
+    ) -> Solved<R> {
         let mut low = R::zero();
-        let mut high = length;
-        let mut slip = guess.clamp(R::zero(), length);
+        let mut x = R::select(plastic, guess.clamp(R::zero(), high), R::zero());
         let mut settled = !plastic;
         let mut rounds = 0;
+        let mut found = Outcome::none(start);
         while rounds < NEWTON_ROUNDS + HALVINGS && !settled.all() {
-            let point = self.after(start, slip);
-            let excess = self.stiffness * (length - slip) - point.strength() * normal_force;
-            let fall = self.stiffness + point.strength_slope() * normal_force;
+            let outcome = at(x);
+            let Outcome {
+                slip_slope,
+                excess,
+                fall,
+                ..
+            } = outcome;
             let above = R::zero().lt(excess);
-            low = R::select(above, slip, low);
-            high = R::select(above, high, slip);
+            low = R::select(above, x, low);
+            high = R::select(above, high, x);
             let falling = R::zero().lt(fall);
-            let newton = slip + excess / R::select(falling, fall, R::one());
-            let halved = (low + high) * R::lit(0.5);
+            let change = excess / R::select(falling, fall, R::one());
+            let (newton, halved) = if OPEN {
+                let part = change / (R::one() + x);
+                let finite = part.lt(R::one());
+                let newton = (x + part) / R::select(finite, R::one() - part, R::one());
+                let product = low * high;
+                let halved = (low + high + product + product) / (R::lit(2.0) + low + high);
+                (R::select(finite, newton, high), halved)
+            } else {
+                (x + change, (low + high) * R::lit(0.5))
+            };
             let usable = falling & low.lt(newton) & newton.lt(high);
             let next = if rounds < NEWTON_ROUNDS {
                 R::select(usable, newton, halved)
@@ -267,36 +541,35 @@ impl<R: Real> Subloading<R> {
                 halved
             };
             let small = (whole + excess * R::lit(0.125)).same(whole);
+            // The contact changes with the slip from the start of the step and over 1/r of it.
+            let scale = x * R::lit(LAST_CHANGE);
+            let moved = (newton - x).abs();
+            let near = falling & moved.le(scale) & (moved * self.r * slip_slope).le(R::lit(LAST_CHANGE));
             let closed = halved.same(low) | halved.same(high);
+            let done = small | near | closed;
+            // The last change is one of Newton's method: that makes the derivative of a dual number exact. Its value is next to
+            // nothing, so that the outcome follows it in proportion.
+            let slight = falling & (moved * slip_slope * self.stiffness).le(whole * R::lit(1e-6));
+            let last = R::select(slight, R::zero().max(newton), x);
             // A lane that has settled keeps its root, so that it does not depend on its neighbours.
-            slip = R::select(settled | small, slip, next);
-            settled = settled | small | closed;
+            found = Outcome::select(settled, found, outcome.follow(last - x));
+            x = R::select(settled, x, R::select(done, last, next));
+            settled = settled | done;
             rounds += 1;
         }
-        // One more round makes the derivative of a dual number exact; it moves the value by rounding only.
-        let point = self.after(start, slip);
-        let excess = self.stiffness * (length - slip) - point.strength() * normal_force;
-        let fall = self.stiffness + point.strength_slope() * normal_force;
-        let flat = fall.same(R::zero());
-        let polished = slip + R::select(flat, R::zero(), excess / R::select(flat, R::one(), fall));
-        let slip = R::select(plastic, R::zero().max(polished), R::zero());
         Solved {
-            slip,
-            point: self.after(start, slip),
+            unknown: x,
+            outcome: found,
             failed: R::zero().lt(R::zero()),
             rounds,
         }
     }
 
-    /// The start of the step, where nothing slips.
-    #[inline(always)]
-    fn elastic(&self, start: &Start<R>) -> Point<R> {
-        Point {
-            ratio: start.ratio,
-            ratio_slope: R::zero(),
-            mu: start.mu,
-            mu_slope: R::zero(),
-        }
+    /// A guess of the slip, or 0 where the root nearest to 0 must be found.
+    #[inline]
+    fn guess(&self, guess: R, mu: R, normal_force: R) -> R {
+        let unique = (self.softening(mu) * normal_force).le(self.stiffness * R::lit(1.0 + 1e-9));
+        R::select(unique, guess, R::zero())
     }
 
     /// Newton's method for stretch, slip, μ and R together from the trial state, as published (seed 002, eqs 23-26).
@@ -316,8 +589,8 @@ impl<R: Real> Subloading<R> {
         // One round more than needed: it makes the derivative of a dual number exact.
         let mut last = settled;
         while rounds < PUBLISHED_ROUNDS && !last.all() {
-            let mu_excess = mu - start.mu - self.healing(mu) * start.time + self.softening(mu) * slip;
-            let mu_gradient = R::one() - self.healing_slope(mu) * start.time + self.softening_slope(mu) * slip;
+            let (mu_change, mu_steepness) = self.change_and_slope(mu, slip, start.time);
+            let (mu_excess, mu_gradient) = (mu - start.mu - mu_change, R::one() - mu_steepness);
             let ratio_excess = ratio - start.ratio - self.approach(ratio) * slip;
             let ratio_gradient = R::one() - self.r * self.evolution.speed_slope(ratio) * slip;
             let mu_slope = self.implicit_mu_slope(mu, slip, start.time);
@@ -340,13 +613,18 @@ impl<R: Real> Subloading<R> {
         }
         // NaN compares false: it is a failure.
         let sound = last & R::zero().le(slip) & R::zero().lt(ratio) & R::zero().lt(mu);
+        let point = Point {
+            ratio,
+            ratio_slope: self.implicit_ratio_slope(ratio, slip),
+            mu,
+            mu_slope: self.implicit_mu_slope(mu, slip, start.time),
+        };
         Solved {
-            slip,
-            point: Point {
-                ratio,
-                ratio_slope: self.implicit_ratio_slope(ratio, slip),
-                mu,
-                mu_slope: self.implicit_mu_slope(mu, slip, start.time),
+            unknown: slip,
+            outcome: Outcome {
+                slip,
+                point,
+                ..Outcome::none(start)
             },
             failed: plastic & !sound,
             rounds,
@@ -355,9 +633,10 @@ impl<R: Real> Subloading<R> {
 
     /// The state after a step of displacement Δu under the normal force at its end.
     ///
-    /// The trial stretch is that of an elastic step; where it exceeds what R and μ carry, plastic slip shortens it in its
-    /// own direction. In more than one dimension that makes every rule first order in the direction of the force, except
-    /// the trapezoidal one. A change of the normal force needs no rate: R of the last step is a state.
+    /// The trial stretch is that of an elastic step; where it exceeds what R and μ carry, plastic slip shortens it: in its
+    /// own direction, which is of first order in the direction of the force for backward differences, of second for the
+    /// trapezoidal rule; for [`Update::ExactFlow`] in the direction that changes on the way, of second order. A change of the
+    /// normal force needs no rate: R of the last step is a state.
     ///
     /// [`Update::ExactFlow`] also follows a stretch that first shortens and then grows again within the step: slip begins
     /// at the smallest R of the path, 0 on one axis, in place of that of the last step.
@@ -392,11 +671,13 @@ impl<R: Real> Subloading<R> {
             travel: R::zero(),
             time: step,
         };
-        // ∂R₀/∂Δu, where R₀ depends on the path.
-        let mut ratio_gradient = [R::zero(); N];
+        let mut path = None;
         match self.update {
-            Update::ExactFlow => {
-                (start.ratio, ratio_gradient) = nearest(state, displacement, length_before);
+            Update::ExactFlow | Update::Rates if N == 1 => start.ratio = nearest_on_axis(state, displacement),
+            Update::ExactFlow | Update::Rates => {
+                let (ratio, taken) = nearest(state, displacement, length_before);
+                start.ratio = ratio;
+                path = Some(taken);
             }
             Update::Backward => (),
             Update::Trapezoidal => {
@@ -414,29 +695,40 @@ impl<R: Real> Subloading<R> {
         }
         let (t, length) = direction(trial);
         let mu_trial = match self.update {
-            Update::ExactFlow => self.flow_mu(start.mu, R::zero(), start.time).0,
+            Update::ExactFlow | Update::Rates => self.flow_mu(start.mu, R::zero(), start.time).0,
             Update::Trapezoidal | Update::Backward => self.implicit_mu(start.mu, R::zero(), start.time),
         };
         let elastic = self.stiffness * length;
         let plastic = loaded & (start.ratio * mu_trial * normal_force).lt(elastic);
         let solved = if !plastic.any() {
             Solved {
-                slip: R::zero(),
-                point: self.elastic(&start),
+                unknown: R::zero(),
+                outcome: Outcome::none(&start),
                 failed: plastic,
                 rounds: 0,
             }
-        } else if self.newton == Newton::AsPublished && self.update != Update::ExactFlow {
+        } else if self.newton == Newton::AsPublished && !self.update.flows() {
             self.solve_as_published(&start, length, normal_force, plastic)
         } else {
-            if self.update == Update::ExactFlow {
+            if self.update.flows() {
                 start.travel = self.evolution.travel(start.ratio);
             }
-            self.solve(&start, length, normal_force, plastic, guess)
+            let guess = self.guess(guess, start.mu.max(mu_trial), normal_force);
+            match &path {
+                None => self.solve(&start, length, normal_force, plastic, guess),
+                Some(path) => self.solve_on_path(&start, path, length, normal_force, plastic, guess),
+            }
         };
         let plastic = plastic & !solved.failed;
+        let Outcome { slip, point, fall, .. } = solved.outcome;
+        let stretched = match &path {
+            Some(path) if plastic.any() => Some((path, path.stretch(solved.unknown))),
+            _ => None,
+        };
+        let t_end = stretched.map_or(t, |(_, stretched)| {
+            core::array::from_fn(|i| R::select(plastic, stretched.direction[i], t[i]))
+        });
 
-        let Solved { slip, point, .. } = solved;
         let carried = point.strength() * normal_force;
         let force = R::select(plastic, carried, R::select(loaded, elastic, R::zero()));
         let mu_end = R::select(plastic, point.mu, mu_trial);
@@ -445,33 +737,26 @@ impl<R: Real> Subloading<R> {
         // A contact that is open at the end has lost its stretch.
         let open_slip = length / step;
         let slip_rate = R::select(plastic, slip / start.time, R::select(loaded, R::zero(), open_slip));
-        let shortened = scale(t, force / self.stiffness);
+        let shortened = scale(t_end, force / self.stiffness);
 
-        // q = q(L)·t: α̃ = q/L across t (seed 002, eq 29 with Δγ the slip of the end), dq/dL along it, where
-        // L − slip = R·μ·F/α gives dq/dL = α·s/(α + s) with s = F·d(R·μ)/d(slip): eqs 28, 30, 31.
-        let across = force / R::select(R::zero().lt(length), length, R::one());
-        let stiffening = point.strength_slope() * normal_force;
-        let sum = self.stiffness + stiffening;
-        let share = self.stiffness / R::select(sum.same(R::zero()), self.stiffness, sum);
-        let along = stiffening * share;
-        // On one axis R₀ does not depend on the path, and this is not needed.
-        let by_ratio = if N == 1 {
-            R::zero()
-        } else {
-            share * point.mu * normal_force * self.ratio_gain(&start, point.ratio)
+        let (returned, by_normal) = match stretched {
+            Some((path, stretched)) => {
+                let by_ratio = point.mu * normal_force * self.ratio_gain(&start, point.ratio);
+                self.path_tangent(path, &stretched, &point, normal_force, fall, by_ratio)
+            }
+            None => self.radial_tangent(t, length, force, &point, normal_force),
         };
         let tangent = core::array::from_fn(|i| {
             core::array::from_fn(|j| {
-                let unit = if i == j { R::one() } else { R::zero() };
-                let radial = t[i] * t[j];
-                let returned = across * (unit - radial) + along * radial + t[i] * by_ratio * ratio_gradient[j];
-                R::select(plastic, returned, R::select(loaded, self.stiffness * unit, R::zero()))
+                let unit = if i == j { self.stiffness } else { R::zero() };
+                R::select(plastic, returned[i][j], R::select(loaded, unit, R::zero()))
             })
         });
-        let by_normal = R::select(plastic, share * point.strength(), R::zero());
         Mapped {
             // The elastic step without its direction, which has no derivative at 0.
-            resistance: core::array::from_fn(|i| R::select(loaded & !plastic, self.stiffness * trial[i], t[i] * force)),
+            resistance: core::array::from_fn(|i| {
+                R::select(loaded & !plastic, self.stiffness * trial[i], t_end[i] * force)
+            }),
             state: State {
                 stretch: core::array::from_fn(|i| R::select(loaded & !plastic, trial[i], shortened[i])),
                 mu: mu_end,
@@ -479,11 +764,74 @@ impl<R: Real> Subloading<R> {
                 slip_rate,
             },
             tangent,
-            normal_tangent: scale(t, by_normal),
+            normal_tangent: by_normal.map(|by| R::select(plastic, by, R::zero())),
             plastic: plastic | (!loaded & R::zero().lt(length)),
             failed: solved.failed,
             rounds: solved.rounds,
         }
+    }
+
+    /// ∂q/∂Δu and ∂q/∂F where the stretch L·t is shortened in its own direction: q = q(L)·t, so α̃ = q/L across t (seed 002, eq 29
+    /// with Δγ the slip of the end) and dq/dL along it, where L − slip = R·μ·F/α gives dq/dL = α·s/(α + s) with
+    /// s = F·d(R·μ)/d(slip): eqs 28, 30, 31.
+    #[inline(always)]
+    fn radial_tangent<const N: usize>(
+        &self,
+        t: [R; N],
+        length: R,
+        force: R,
+        point: &Point<R>,
+        normal_force: R,
+    ) -> ([[R; N]; N], [R; N]) {
+        let across = force / R::select(R::zero().lt(length), length, R::one());
+        let stiffening = point.strength_slope() * normal_force;
+        let sum = self.stiffness + stiffening;
+        let share = self.stiffness / R::select(sum.same(R::zero()), self.stiffness, sum);
+        let along = stiffening * share;
+        let tangent = core::array::from_fn(|i| {
+            core::array::from_fn(|j| {
+                let unit = if i == j { R::one() } else { R::zero() };
+                let radial = t[i] * t[j];
+                across * (unit - radial) + along * radial
+            })
+        });
+        (tangent, scale(t, share * point.strength()))
+    }
+
+    /// The same on a path: q = α·uᵉ(a, Δu), and a(Δu, F) keeps the excess at 0.
+    #[inline(always)]
+    fn path_tangent<const N: usize>(
+        &self,
+        path: &Path<R, N>,
+        stretched: &Stretched<R, N>,
+        point: &Point<R>,
+        normal_force: R,
+        fall: R,
+        by_ratio: R,
+    ) -> ([[R; N]; N], [R; N]) {
+        let Decay { rest, mean, .. } = stretched.decay;
+        let per_fall = R::one() / R::select(fall.same(R::zero()), R::one(), fall);
+        let softening = point.strength_slope() * normal_force;
+        // ∂uᵉ/∂Δu at constant a; the plastic slip has the rest of the unit matrix.
+        let kept: [[R; N]; N] = core::array::from_fn(|i| {
+            core::array::from_fn(|j| {
+                let unit = if i == j { R::one() } else { R::zero() };
+                mean * unit + (rest - mean) * path.from_gradient[i][j]
+            })
+        });
+        let by_unknown: [R; N] = core::array::from_fn(|j| {
+            let of_stretch = dot(stretched.direction, core::array::from_fn(|i| kept[i][j]));
+            let of_slip =
+                stretched.slip_direction[j] - dot(stretched.slip_direction, core::array::from_fn(|i| kept[i][j]));
+            per_fall * (self.stiffness * of_stretch - softening * of_slip - by_ratio * path.ratio_gradient[j])
+        });
+        let tangent = core::array::from_fn(|i| {
+            core::array::from_fn(|j| self.stiffness * (kept[i][j] - stretched.drift[i] * by_unknown[j]))
+        });
+        (
+            tangent,
+            scale(stretched.drift, self.stiffness * point.strength() * per_fall),
+        )
     }
 
     /// ∂R/∂R₀ of the exact flow: U(R)/U(R₀).
@@ -499,24 +847,44 @@ impl<R: Real> Subloading<R> {
     }
 }
 
-/// The smallest R on the elastic path from the last stretch along Δu, if the path turns outwards again within the step,
-/// and its derivative with respect to Δu; else R of the last step.
+/// R from which slip begins on one axis: 0 if the stretch changes its sign, else that of the last step.
 #[inline(always)]
-fn nearest<R: Real, const N: usize>(state: &State<R, N>, displacement: [R; N], length: R) -> (R, [R; N]) {
-    let path = dot(displacement, displacement);
+fn nearest_on_axis<R: Real, const N: usize>(state: &State<R, N>, displacement: [R; N]) -> R {
     let inwards = -dot(state.stretch, displacement);
-    let turns = R::zero().lt(inwards) & inwards.lt(path);
-    if N == 1 {
-        return (R::select(turns, R::zero(), state.ratio), [R::zero(); N]);
-    }
-    let part = inwards / R::select(turns, path, R::one());
-    let point = add(state.stretch, scale(displacement, part));
+    let turns = R::zero().lt(inwards) & inwards.lt(dot(displacement, displacement));
+    R::select(turns, R::zero(), state.ratio)
+}
+
+/// The path from the last stretch along Δu, with R from which slip begins. Where it goes inwards and turns outwards again slip begins
+/// at the point nearest to 0, in the proportion of the stretch there. Where it only goes inwards, a smaller normal force can still
+/// let it slip: at its end.
+#[inline(always)]
+fn nearest<R: Real, const N: usize>(state: &State<R, N>, displacement: [R; N], length: R) -> (R, Path<R, N>) {
+    let way = dot(displacement, displacement);
+    let inwards = -dot(state.stretch, displacement);
+    let shortens = R::zero().lt(inwards);
+    let turns = shortens & inwards.lt(way);
+    let moves = R::select(turns, way, R::one());
+    let part = R::select(turns, inwards / moves, R::select(shortens, R::one(), R::zero()));
+    let from = add(state.stretch, scale(displacement, part));
     let per_length = state.ratio / R::select(R::zero().lt(length), length, R::one());
-    let (outwards, _) = direction(point);
-    // The point is nearest, so its own shift along the path does not count.
-    let gradient = scale(outwards, per_length * part);
-    (
-        R::select(turns, per_length * norm(point), state.ratio),
-        gradient.map(|g| R::select(turns, g, R::zero())),
-    )
+    let (outwards, distance) = direction(from);
+    // ∂part/∂Δu = −(uᵉ + 2·part·Δu)/|Δu|².
+    let shift = scale(
+        add(state.stretch, scale(displacement, part + part)),
+        R::select(turns, -R::one() / moves, R::zero()),
+    );
+    let path = Path {
+        from,
+        along: scale(displacement, R::one() - part),
+        from_gradient: core::array::from_fn(|i| {
+            core::array::from_fn(|j| {
+                let unit = if i == j { part } else { R::zero() };
+                unit + displacement[i] * shift[j]
+            })
+        }),
+        // The point is nearest, so its own shift along the path does not count.
+        ratio_gradient: core::array::from_fn(|j| R::select(turns, outwards[j] * per_length * part, R::zero())),
+    };
+    (R::select(turns, per_length * distance, state.ratio), path)
 }
