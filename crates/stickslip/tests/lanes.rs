@@ -75,12 +75,17 @@ fn number() -> impl Strategy<Value = f64> {
     prop_oneof![Just(0.0), -2.0..2.0]
 }
 
-/// Functions of time: constant, constant piece by piece, smooth.
+/// Functions of time: constant, constant piece by piece, smooth, tables.
 fn profile() -> impl Strategy<Value = String> {
     prop_oneof![
         3 => number().prop_map(|x| format!("{x}")),
         1 => number().prop_map(|x| format!("\"if(t < 0.02, {x}, -1)\"")),
         1 => (number(), 1.0..200.0).prop_map(|(x, w)| format!("\"{x}*sin({w:.3}*t) + cos(7*t)\"")),
+        1 => (number(), prop_oneof![Just("linear"), Just("step")], prop_oneof![Just("hold"), Just("repeat"), Just("zero")]).prop_map(
+            |(x, between, after)| format!(
+                "{{ times = [0, 0.004, 0.011], values = [{x}, 1, -0.5], interpolation = \"{between}\", after = \"{after}\" }}"
+            )
+        ),
     ]
 }
 
@@ -342,6 +347,8 @@ prop_compose! {
         drivers in prop::collection::vec((prop::bool::ANY, profile(), [number(), number(), number()]), 0..=2),
         springs in prop::collection::vec((0usize..8, 0usize..8, 1.0..300.0, number(), number()), 0..6),
         frictions in prop::collection::vec((0usize..8, 0usize..8, law(integrator == "implicit-euler"), prop::option::weighted(0.1, 0usize..6)), 0..5),
+        ratio in prop::option::weighted(0.3, (0.2..3.0, -2.0..2.0)),
+        actuators in prop::collection::vec((0usize..8, 0usize..8, profile()), 0..=2),
         varied in prop::collection::btree_set(0usize..40, 1..=2),
         counts in [2u64..24, 1u64..4],
     ) -> Study {
@@ -375,6 +382,17 @@ prop_compose! {
             names.push(format!("d{i}"));
         }
         let ends = |a: usize, b: usize| (&names[a % names.len()], &names[b % names.len()]);
+        let ratio = match ratio {
+            Some((first, second)) if axes == 1 => format!("ratio = [{first}, {second}]\n"),
+            _ => String::new(),
+        };
+        for (i, (a, b, value)) in actuators.into_iter().enumerate() {
+            let (a, b) = ends(a, b);
+            if a != b && axes == 1 {
+                text += &format!("[elements.a{i}]\nkind = \"actuator\"\nbetween = [\"{a}\", \"{b}\"]\nvalue = {value}\n{ratio}");
+                vary(format!("elements.a{i}.value"), -2.0, 2.0);
+            }
+        }
         let mut springy = Vec::new();
         for (i, (a, b, stiffness, damping, length)) in springs.into_iter().enumerate() {
             let (a, b) = ends(a, b);
@@ -382,7 +400,7 @@ prop_compose! {
                 let explicit = if integrator == "implicit-euler" { "implicit = false\n" } else { "" };
                 text += &format!(
                     "[elements.s{i}]\nkind = \"spring\"\nbetween = [\"{a}\", \"{b}\"]\nstiffness = {stiffness}\n\
-                     damping = {}\nlength = {}\n{explicit}", damping.abs(), length.abs());
+                     damping = {}\nlength = {}\n{explicit}{ratio}", damping.abs(), length.abs());
                 // The stiffest of them overflow within a run.
                 vary(format!("elements.s{i}.stiffness"), 1.0, if i == 0 { 1e40 } else { 1e3 });
                 springy.push(i);
@@ -398,7 +416,7 @@ prop_compose! {
                     }).collect(),
                     _ => law,
                 };
-                text += &format!("[elements.f{i}]\nkind = \"friction\"\nbetween = [\"{a}\", \"{b}\"]\n{law}");
+                text += &format!("[elements.f{i}]\nkind = \"friction\"\nbetween = [\"{a}\", \"{b}\"]\n{law}{ratio}");
                 let key = if law.contains("mu = ") { "mu" } else { "kinetic" };
                 vary(format!("elements.f{i}.{key}"), 0.1, 0.3);
             }
@@ -434,6 +452,35 @@ proptest! {
     #[test]
     fn masses_side_by_side_or_alone(study in masses()) {
         check(&study)?;
+    }
+}
+
+/// Lanes and runs alone stop now and then to see whether they are wanted still; more steps than lie between two such stops.
+#[test]
+fn long_runs_side_by_side_or_alone() {
+    for (integrator, law) in [("implicit-euler", "implicit"), ("rk4", "proxy")] {
+        for blocks in [1, 3] {
+            let mut text = format!("[simulation]\nduration = 70.001\nstep = 1e-3\nintegrator = \"{integrator}\"\n");
+            for i in 0..blocks {
+                let before = if i == 0 {
+                    "hook".to_string()
+                } else {
+                    format!("b{}", i - 1)
+                };
+                text += &format!(
+                    "[bodies.b{i}]\nkind = \"mass\"\nmass = 1\n\
+                     [elements.s{i}]\nkind = \"spring\"\nbetween = [\"{before}\", \"b{i}\"]\nstiffness = 30\n\
+                     [elements.f{i}]\nkind = \"friction\"\nbetween = [\"b{i}\", \"ground\"]\nlaw = \"{law}\"\nkinetic = 2\n"
+                );
+            }
+            text += "[bodies.hook]\nkind = \"driver\"\nvelocity = \"0.1 + 0.05*sin(t)\"\n";
+            let study = Study {
+                text,
+                axes: vec!["elements.f0.kinetic=lin:0.5:3:11".into()],
+                measures: ["final.b0.position", "final.b0.velocity"].map(String::from).to_vec(),
+            };
+            check(&study).unwrap();
+        }
     }
 }
 

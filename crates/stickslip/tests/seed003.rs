@@ -150,9 +150,12 @@ fn chosen_steps_on_the_return_mapping() {
     }
 }
 
+/// A time, and position, stretch and μ then.
+type Place = (u64, [f64; 5]);
+
 /// A block drawn in a circle, exponents other than 1 and both forms of U: position and stretch in mm and μ after so many seconds, from
 /// another program (`reference/subloading_plane.py`).
-const IN_THE_PLANE: [(&str, [(u64, [f64; 5]); 2]); 2] = [
+const IN_THE_PLANE: [(&str, [Place; 2]); 2] = [
     (
         "log",
         [
@@ -173,7 +176,7 @@ const IN_THE_PLANE: [(&str, [(u64, [f64; 5]); 2]); 2] = [
 /// program. Errors fall as those of a method of second order do.
 #[test]
 fn stick_slip_in_the_plane() {
-    let error = |evolution: &str, expected: &[(u64, [f64; 5])], sets: &[&str]| {
+    let error = |evolution: &str, expected: &[Place], sets: &[&str]| {
         let text = format!(
             "[simulation]\nduration = 150\nstep = 0.5\nintegrator = \"stiff\"\n\
              [bodies.block]\nkind = \"mass\"\nmass = 2000\nposition = [0, 0]\n\
