@@ -301,61 +301,6 @@ fn chosen_stiffnesses_hold_and_stay_stable() {
     assert!(widest > 0.0 && widest < 1e-4, "a joint gapes by {widest} m");
 }
 
-/// Friction between a point too heavy to move and a belt that passes under it at 0.1 mm/s, pressed to it by its height.
-fn rubbed(eta: f64, load: &str, integrator: &str) -> Simulation {
-    simulation(&format!(
-        "[simulation]\nduration = 4\nstep = 0.25\nintegrator = \"{integrator}\"\nrelative_tolerance = 1e-8\n\
-         [bodies.point]\nkind = \"mass\"\nmass = 1e15\nposition = [0, 0, 0]\n\
-         [bodies.belt]\nkind = \"driver\"\nposition = [\"-1e-4*t\", \"0\", \"1e-6*({load})\"]\n\
-         [elements.touch]\nkind = \"contact\"\nbetween = [\"point\", \"belt\"]\n{FLOOR}\
-         normal = {{ law = \"kelvin-voigt\", stiffness = 1e6, damping = 0 }}\n\
-         friction = {{ law = \"subloading\", mu_static = 0.4, mu_kinetic = 0.2, tangential_stiffness = 1e6, kappa = 1e4, eta = {eta}, r = 1e6 }}\n"
-    ))
-}
-
-/// Subloading friction under a normal force that a contact gives it, 10 N + 3 N·sin(2πt). Science page, section 4.7.
-#[test]
-fn subloading_friction_follows_the_normal_force_of_its_contact() {
-    for integrator in ["stiff", "adaptive"] {
-        let mut point = rubbed(0.002, "10 + 3*sin(2*pi*t)", integrator);
-        let touch = point.element("touch").unwrap();
-        point.advance_observed(1).unwrap();
-        // Stretch along x, then μ behind the three axes.
-        close(1e6 * point.element_state(touch)[0], 3.4875579, 1e-6);
-        close(point.element_state(touch)[3], 0.2682737, 1e-6);
-        point.advance_observed(3).unwrap();
-        point.observe();
-        close(1e6 * point.element_state(touch)[0], 2.0168398, 1e-6);
-        close(point.force(touch)[0], -2.0168398, 1e-6);
-        close(point.force(touch)[2], 10.0, 1e-6);
-    }
-}
-
-/// A contact that opens lets go of its stretch, heals, and takes hold again.
-#[test]
-fn subloading_friction_lets_go_where_its_contact_opens() {
-    let mut point = rubbed(0.2, "10*cos(pi*t)", "stiff");
-    let touch = point.element("touch").unwrap();
-    // Half a period of cos: at 0.5 s the normal force is gone, and the stretch with it.
-    point.advance_observed(2).unwrap();
-    let slid = point.element_state(touch).to_vec();
-    close(1e6 * slid[0], 0.0, 1e-4);
-    point.advance_observed(3).unwrap();
-    point.observe();
-    assert_eq!(point.force(touch), [0.0; 3], "open until 1.5 s");
-    point.advance_observed(1).unwrap();
-    close(
-        point.element_state(touch)[3],
-        0.4 - (0.4 - slid[3]) * libm::exp(-0.2 / 0.4),
-        1e-6,
-    );
-    point.advance_observed(2).unwrap();
-    point.observe();
-    let force = point.force(touch).to_vec();
-    close(force[2], 10.0, 1e-6);
-    assert!(-4.0 < force[0] && force[0] < -2.0, "takes hold again: {}", force[0]);
-}
-
 /// A point that rests on a table that turns is carried along, and what its friction has stretched turns with the table: by K·(r − r₀) =
 /// m·r·ω² it ends at r = r₀/(1 − m·ω²/K), where its bristle began to turn with it.
 #[test]
@@ -363,7 +308,6 @@ fn bristles_turn_with_their_surface() {
     for law in [
         "law = \"relaxed\", mu = 0.5, stiffness = 100, beta = 0.2",
         "law = \"lugre\", mu = 0.5, stiffness = 100, damping = 20",
-        "law = \"subloading\", mu_static = 0.6, mu_kinetic = 0.5, tangential_stiffness = 100, kappa = 1e-3, eta = 0.002, r = 1e6, contact_time = 0.2",
     ] {
         // The table is held up. The point begins with the velocity of the table under it. Nine quarters of a turn.
         let mut table = simulation(&format!(

@@ -19,8 +19,8 @@ use crate::network::rigid::{Rigid, RigidKind};
 use crate::network::stage::LoadSource;
 use crate::profile::Profile;
 use crate::scenario::{
-    ActuatorSpec, BodySpec, ContactSpec, ElementSpec, FrictionLawSpec, FrictionSpec, GearSpec, InitialMode, JointSpec,
-    JointType, Port, Shape, SpringSpec, StopSpec,
+    ActuatorSpec, BodySpec, ContactSpec, ElementSpec, FrictionSpec, GearSpec, InitialMode, JointSpec, JointType, Port,
+    Shape, SpringSpec, StopSpec,
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use stickslip_core::friction::curve::Stribeck;
@@ -150,24 +150,20 @@ impl Builder<'_> {
             Port::Joint { .. } => 1,
             _ => 0,
         };
-        let friction_states =
-            |spec: &FrictionLawSpec| registry::law(Family::Friction, &spec.law).map_or(0, |law| law.states);
         let states = |index: usize, element: &ElementSpec| match element {
             ElementSpec::Friction(spec) if self.own.contains_key(&index) => {
                 let axes = axes_of(spec.between[0]).max(axes_of(spec.between[1]));
                 self.own[&index].states(axes)
             }
             ElementSpec::Friction(spec) => {
-                friction_states(&spec.friction) * axes_of(spec.between[0]).max(axes_of(spec.between[1]))
+                let per_axis = registry::law(Family::Friction, &spec.friction.law).map_or(0, |law| law.states);
+                per_axis * axes_of(spec.between[0]).max(axes_of(spec.between[1]))
             }
             ElementSpec::Contact(spec) => {
                 let normal = registry::law(Family::Contact, &spec.normal.law).map_or(0, |law| law.states);
-                // A vector, and the coefficient of a law that keeps more than that.
-                let friction = spec.friction.as_ref().map_or(0, friction_states);
-                (3 + usize::from(friction > 1) + normal)
-                    * self.touching_points(spec).map_or(0, |(points, _)| points.len())
+                (3 + normal) * self.touching_points(spec).map_or(0, |(points, _)| points.len())
             }
-            ElementSpec::Joint(spec) => spec.friction.as_ref().map_or(0, friction_states).max(1),
+            ElementSpec::Joint(_) => 1,
             ElementSpec::Stop(_) => 2,
             _ => 0,
         };
@@ -900,11 +896,8 @@ impl Builder<'_> {
             .help = Some("use a normal such as [0, 1, 0], or give the mass three axes".into());
             return;
         }
-        let rubs = rubbing
-            .as_ref()
-            .map_or(Tangential::None, |rubbing| tangential(&rubbing.kind));
         let per_point = match normal {
-            NormalKind::Compliant(law) => rubs.states() + law.states(),
+            NormalKind::Compliant(law) => 3 + law.states(),
             NormalKind::Rigid { .. } => 3,
         };
         let count = per_point * geometry.points.len();
@@ -949,23 +942,22 @@ impl Builder<'_> {
                 });
             }
             NormalKind::Compliant(normal) => {
-                let frictionless = || SteadyCurve::Stribeck(Stribeck::coulomb(0.0));
-                let curve = rubbing.map_or_else(frictionless, |rubbing| rubbing.curve);
+                let (friction, curve) = match rubbing {
+                    None => (Tangential::None, SteadyCurve::Stribeck(Stribeck::coulomb(0.0))),
+                    Some(rubbing) => (tangential(rubbing.kind), rubbing.curve),
+                };
                 let frames = [first, second].map(|body| self.initial_frame(body));
                 let contact = Contact {
                     element,
                     geometry,
                     normal,
-                    friction: rubs,
+                    friction,
                     curve,
                     state,
                 };
                 for index in 0..contact.geometry.points.len() {
                     let gap = contact.geometry.touch(index, &frames[0], &frames[1]).gap;
                     self.initial[contact.normal_states(index)].fill(NormalLaw::rest(gap));
-                    contact
-                        .friction
-                        .rest(&mut self.initial[contact.friction_states(index)], 3);
                 }
                 self.groups.contacts.push(contact);
             }
@@ -1057,16 +1049,14 @@ impl Builder<'_> {
                 let Some(rubbing) = self.friction_law(&friction_path, friction, spec.between, felt, false) else {
                     return;
                 };
-                (tangential(&rubbing.kind), rubbing.curve, rubbing.load)
+                (tangential(rubbing.kind), rubbing.curve, rubbing.load)
             }
         };
         let motor = spec.torque.as_ref().map(|profile| self.signal(profile));
         if let Some(signal) = motor {
             self.actuators[element].push(signal);
         }
-        let count = friction.states_on_axis();
-        let state = self.take_states(element, count);
-        friction.rest(&mut self.initial[state..state + count], 1);
+        let state = self.take_states(element, 1);
         self.groups.joints.push(Joint {
             element,
             kind: spec.joint_type,
@@ -1113,15 +1103,16 @@ impl Builder<'_> {
 }
 
 /// A friction law for compliant contacts and penalty joints; `implicit` and the baselines were refused before, since
-/// they do not run with the integrators of differential equations.
-fn tangential(kind: &LawKind) -> Tangential {
-    match *kind {
+/// they do not run with the integrators of differential equations, and `subloading`, which keeps more states than these.
+fn tangential(kind: LawKind) -> Tangential {
+    match kind {
         LawKind::Proxy { stiffness, damping } => Tangential::Proxy(Proxy { stiffness, damping }),
         LawKind::Relaxed { stiffness, damping } => Tangential::Relaxed(Proxy { stiffness, damping }),
         LawKind::Dahl { stiffness } => Tangential::Dahl(Dahl { stiffness }),
         LawKind::Lugre { stiffness, damping } => Tangential::Lugre(Lugre { stiffness, damping }),
         LawKind::MartinsOden { epsilon } => Tangential::MartinsOden(MartinsOden { epsilon }),
-        LawKind::Subloading(law) => Tangential::Subloading(law),
-        LawKind::Implicit { .. } | LawKind::Karnopp { .. } | LawKind::Quinn { .. } => Tangential::None,
+        LawKind::Implicit { .. } | LawKind::Karnopp { .. } | LawKind::Quinn { .. } | LawKind::Subloading(_) => {
+            Tangential::None
+        }
     }
 }

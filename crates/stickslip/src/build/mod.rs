@@ -364,10 +364,6 @@ impl<'a> Builder<'a> {
     fn take_states(&mut self, element: usize, count: usize) -> usize {
         let first = self.next_state;
         self.next_state += count;
-        debug_assert!(
-            self.next_state <= self.layout.integrated(),
-            "more states than were counted"
-        );
         self.states[element] = (first, count);
         first
     }

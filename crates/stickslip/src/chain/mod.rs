@@ -27,6 +27,9 @@ pub const MOST_BLOCKS: usize = 100_000_000;
 const TILE: usize = 640;
 /// Steps that a tile is moved at once. More steps need more neighbours to be moved along.
 const DEPTH: usize = 32;
+/// Most neighbours that a tile takes along on a side: one a step, and one more where energies are added up, which ask for the link to
+/// the block beside the tile to the last.
+const REACH: usize = DEPTH + 1;
 /// Parts of a chain that threads share; sums are taken over each.
 const PIECES: usize = 64;
 /// Blocks below which threads cost more than they save.
@@ -456,7 +459,7 @@ impl ChainState {
         let mut state = ChainState {
             x,
             v,
-            edges: [vec![0.0; 2 * DEPTH * pieces], vec![0.0; 2 * DEPTH * pieces]],
+            edges: [vec![0.0; 2 * REACH * pieces], vec![0.0; 2 * REACH * pieces]],
             rooms: Vec::new(),
             shares: (0..pieces).map(|_| Share::default()).collect(),
             runs: Vec::new(),
@@ -478,7 +481,7 @@ impl ChainState {
             threads.clamp(1, chain.pieces())
         };
         let longest = (0..chain.tiles()).map(|tile| chain.tile(tile).len()).max();
-        self.rooms = (0..threads).map(|_| Room::new(longest.unwrap_or(0), DEPTH)).collect();
+        self.rooms = (0..threads).map(|_| Room::new(longest.unwrap_or(0), REACH)).collect();
     }
 
     /// Positions of the blocks, m.
@@ -542,10 +545,11 @@ impl ChainState {
             return true;
         }
         let pieces = chain.pieces();
+        let reach = depth + usize::from(OBSERVE);
         for border in 1..pieces {
             let at = chain.start_of(border);
             for (edges, numbers) in self.edges.iter_mut().zip([&self.x, &self.v]) {
-                edges[2 * DEPTH * border..][..2 * depth].copy_from_slice(&numbers[at - depth..at + depth]);
+                edges[2 * REACH * border..][..2 * reach].copy_from_slice(&numbers[at - reach..at + reach]);
             }
         }
         for share in &mut self.shares {
@@ -718,12 +722,13 @@ fn take_end<'a, T>(items: &mut &'a mut [T], count: usize, first: bool) -> &'a mu
 impl Sides<'_> {
     /// Moves a piece.
     fn sweep<const OBSERVE: bool>(&self, own: Own<'_>, room: &mut Room) -> bool {
-        let (chain, depth, number) = (self.chain, self.moments.len(), own.piece);
+        let (chain, number) = (self.chain, own.piece);
+        let reach = self.moments.len() + usize::from(OBSERVE);
         let beside = |border: usize, from: usize| -> [&[f64]; 2] {
             if border == 0 || border == chain.pieces() {
                 return [&[], &[]];
             }
-            self.edges.map(|edges| &edges[2 * DEPTH * border + from..][..depth])
+            self.edges.map(|edges| &edges[2 * REACH * border + from..][..reach])
         };
         let mut piece = Piece {
             first: chain.start_of(number),
@@ -731,7 +736,7 @@ impl Sides<'_> {
             x: own.x,
             v: own.v,
             before: beside(number, 0),
-            after: beside(number + 1, depth),
+            after: beside(number + 1, reach),
         };
         piece.sweep::<OBSERVE>(chain, self.moments, room, own.share)
     }

@@ -306,16 +306,17 @@ pub(super) struct Room {
 }
 
 impl Room {
-    pub(super) fn new(longest: usize, depth: usize) -> Self {
-        let each = Self::each(longest, depth);
+    /// For tiles of so many blocks at most, with so many neighbours on each side.
+    pub(super) fn new(longest: usize, reach: usize) -> Self {
+        let each = Self::each(longest, reach);
         Room {
             numbers: vec![0.0; 4 * each + PAD],
-            carried: [vec![0.0; depth], vec![0.0; depth]],
+            carried: [vec![0.0; reach], vec![0.0; reach]],
         }
     }
 
-    fn each(longest: usize, depth: usize) -> usize {
-        (longest + 2 * depth).next_multiple_of(PAD) + 2 * PAD
+    fn each(longest: usize, reach: usize) -> usize {
+        (longest + 2 * reach).next_multiple_of(PAD) + 2 * PAD
     }
 }
 
@@ -335,7 +336,7 @@ pub(super) struct Piece<'a> {
 
 impl Piece<'_> {
     /// Moves all blocks of the piece through the steps, tile by tile. A tile is taken into the buffers with so many
-    /// neighbours on each side as there are steps; what is known of them shrinks by one block a step.
+    /// neighbours on each side as there are steps, and one more to observe; what is known of them shrinks by one block a step.
     ///
     /// Returns false if a position is beyond all bounds. It is finite still: a step is stable, so that a chain within the
     /// bounds cannot overflow in one sweep.
@@ -346,7 +347,7 @@ impl Piece<'_> {
         room: &mut Room,
         share: &mut Share,
     ) -> bool {
-        let depth = moments.len();
+        let reach = moments.len() + usize::from(OBSERVE);
         let Room { numbers, carried } = room;
         let each = (numbers.len() - PAD) / 4;
         let begin = numbers.as_ptr().align_offset(64).min(PAD);
@@ -362,12 +363,12 @@ impl Piece<'_> {
                 if low == 0 {
                     self.before
                 } else {
-                    [&carried[0][..depth], &carried[1][..depth]]
+                    [&carried[0][..reach], &carried[1][..reach]]
                 },
                 if tile == last {
                     self.after
                 } else {
-                    [&self.x[high..high + depth], &self.v[high..high + depth]]
+                    [&self.x[high..high + reach], &self.v[high..high + reach]]
                 },
             );
             let (own, length) = (before[0].len(), before[0].len() + high - low + after[0].len());
@@ -384,8 +385,8 @@ impl Piece<'_> {
                 free_ends(buffer, length);
             }
             if tile != last {
-                carried[0][..depth].copy_from_slice(&self.x[high - depth..high]);
-                carried[1][..depth].copy_from_slice(&self.v[high - depth..high]);
+                carried[0][..reach].copy_from_slice(&self.x[high - reach..high]);
+                carried[1][..reach].copy_from_slice(&self.v[high - reach..high]);
             }
             // The buffers begin with this block of the chain.
             let first = self.first + low - own;

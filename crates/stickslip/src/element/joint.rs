@@ -73,11 +73,6 @@ impl Joint {
         }
     }
 
-    /// How many states friction keeps; one even if it needs none.
-    pub(crate) fn states(&self) -> usize {
-        self.friction.states_on_axis()
-    }
-
     /// 1 − cos of the angle of bending: a torque K·sin stores K times this.
     fn bent(&self, first: &Frame, second: &Frame) -> f64 {
         match self.kind {
@@ -144,9 +139,8 @@ impl Joints {
                 velocity: [free],
                 load: joint.load.value(stage.signals, stage.compression),
             };
-            let states = joint.state..joint.state + joint.states();
-            let state = &stage.state[states.clone()];
-            let rate = &mut stage.rate[states];
+            let state = &stage.state[joint.state..joint.state + 1];
+            let rate = &mut stage.rate[joint.state..joint.state + 1];
             let [mut drive] = with_law!(
                 &joint.friction,
                 |law| with_curve!(&joint.curve, |c| law.respond(c, &slip, state, stage.tau, rate)),
@@ -159,7 +153,6 @@ impl Joints {
                     true
                 );
                 let bristle = with_law!(&joint.friction, |law| law.stored::<1>(state), 0.0);
-                let carried = with_law!(&joint.friction, |law| law.carried::<1>(state, slip.load), 0.0);
                 let separation = 0.5 * joint.translation[0] * apart.norm_squared();
                 seen[joint.element] = Observation {
                     // The force column shows the friction; power is that of the whole joint less its motor.
@@ -167,7 +160,6 @@ impl Joints {
                     stored: separation + joint.rotation[0] * joint.bent(&first, &second) + bristle,
                     normal: force.norm(),
                     gap: apart.norm(),
-                    carried,
                     ..Observation::of(&[drive], &[free])
                 };
                 if joint.spring {

@@ -333,11 +333,9 @@ impl Sweep {
                 if halt.load(Ordering::Relaxed) {
                     return;
                 }
-                let Some(done) = runner.run_batch(batch, Some(&halt)) else {
-                    return;
-                };
-                // All at once: to wake the other side takes as long as to set up a run.
-                if sender.send((number, done)).is_err() {
+                if !runner.run_batch(batch, Some(&halt), &mut |number, done| {
+                    sender.send((number, done)).is_ok()
+                }) {
                     return;
                 }
             }
@@ -410,8 +408,16 @@ impl Runner<'_> {
         self.finish(keys, simulation, stop)
     }
 
-    /// The rows of a range, side by side as far as they can go together; `None` if they were stopped.
-    fn run_batch(&mut self, numbers: Range<u64>, stop: Option<&AtomicBool>) -> Option<Vec<Row>> {
+    /// The rows of a range, side by side as far as they can go together, each with the number of the first of them. Those that
+    /// came to the end together are given at once: to wake the other side takes as long as to set up a run. What has to go alone
+    /// is given when it is done. False if they were stopped, or nobody takes them any more.
+    fn run_batch(
+        &mut self,
+        numbers: Range<u64>,
+        stop: Option<&AtomicBool>,
+        give: &mut dyn FnMut(u64, Vec<Row>) -> bool,
+    ) -> bool {
+        let mut number = numbers.start;
         let mut runs: Vec<(Vec<Value>, Prepared)> = numbers
             .map(|number| {
                 let keys = self.sweep.keys(number);
@@ -435,7 +441,7 @@ impl Runner<'_> {
             let mut front = 0;
             while front < all {
                 if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                    return None;
+                    return false;
                 }
                 let bodies = together
                     .first()
@@ -452,9 +458,27 @@ impl Runner<'_> {
                 together.retain(|simulation| simulation.steps_done() == front);
             }
         }
-        runs.into_iter()
-            .map(|(keys, simulation)| self.finish(keys, simulation, stop))
-            .collect()
+        let mut ready = Vec::with_capacity(runs.len());
+        for (keys, simulation) in runs {
+            let alone = simulation
+                .as_ref()
+                .is_ok_and(|simulation| simulation.steps_done() + 1 < simulation.built().steps);
+            if alone && !ready.is_empty() {
+                let count = ready.len() as u64;
+                if !give(number, std::mem::take(&mut ready)) {
+                    return false;
+                }
+                number += count;
+            }
+            match self.finish(keys, simulation, stop) {
+                Some(row) => ready.push(row),
+                None => {
+                    give(number, ready);
+                    return false;
+                }
+            }
+        }
+        give(number, ready)
     }
 
     /// The scenario of a row: that of another row with other numbers, where that comes to the same, or else read anew.
