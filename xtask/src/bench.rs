@@ -230,6 +230,9 @@ fn measure(work: &Work) -> Result<Vec<Row>, String> {
     for (i, (variant, outcome)) in work.variants.iter().zip(outcomes).enumerate() {
         let (limit_ns, limit_outcome) = limits[i].clone().unzip();
         let limit_outcome = limit_outcome.unwrap_or_default();
+        if limit_ns.is_none() && limits.iter().any(Option::is_some) {
+            return Err(format!("the limit program does not know {}", variant.name));
+        }
         // Rapier answers in its own way.
         if work.name != "w6" && limit_ns.is_some() {
             same(variant.name, &outcome, &limit_outcome)?;
@@ -456,6 +459,9 @@ pub(crate) fn run_limit(program: &Path, runs: usize) -> Result<Vec<(String, f64,
         .arg(runs.to_string())
         .output()
         .map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(format!("the limit program ended with {}", output.status));
+    }
     let text = String::from_utf8_lossy(&output.stdout);
     text.lines()
         .map(|line| {
