@@ -42,9 +42,14 @@ impl<const N: usize> Rig<N> {
         for (node, weight) in [(0.0, 1.0), (0.5, 2.0), (0.5, 2.0), (1.0, 1.0)] {
             let (velocity, normal, normal_rate) = motion(self.time + node * dt);
             let stretch = add(self.stretch, scale(last.0, node * dt));
-            let rate = self
-                .law
-                .rate(stretch, self.mu + last.1 * node * dt, velocity, normal, normal_rate);
+            let rate = self.law.rate(
+                stretch,
+                self.mu + last.1 * node * dt,
+                velocity,
+                normal,
+                normal_rate,
+                0.0,
+            );
             last = (rate.stretch_rate, rate.mu_rate);
             stretch_sum = add(stretch_sum, scale(last.0, weight / 6.0));
             mu_sum += last.1 * weight / 6.0;
@@ -346,7 +351,7 @@ fn error_of_pull(law: Subloading<f64>, steps: u32, reference: &Rig<1>, speed: im
         stretch,
         mu: BEGIN.1,
         ratio: law.stiffness * BEGIN.0 / (BEGIN.1 * 10.0),
-        slip_rate: law.rate(stretch, BEGIN.1, [speed(0.0)], 10.0, 0.0).slip_rate,
+        slip_rate: law.rate(stretch, BEGIN.1, [speed(0.0)], 10.0, 0.0, 0.0).slip_rate,
     };
     for k in 0..steps {
         // The displacement of a trapezoidal rule for the motion.
@@ -422,7 +427,7 @@ fn orders_of_turning<const N: usize>(velocity: impl Fn(f64) -> [f64; N], start: 
                     stretch: start,
                     mu: BEGIN.1,
                     ratio: law.stiffness * norm(start) / (BEGIN.1 * 10.0),
-                    slip_rate: law.rate(start, BEGIN.1, velocity(0.0), 10.0, 0.0).slip_rate,
+                    slip_rate: law.rate(start, BEGIN.1, velocity(0.0), 10.0, 0.0, 0.0).slip_rate,
                 };
                 for k in 0..steps {
                     let t = f64::from(k) * dt;
@@ -836,7 +841,14 @@ fn lanes_equal_scalars() {
                 let displacement = [0, 1].map(|i| lanes(&|draw| draw.displacement[i]));
                 let normal = lanes(&|draw| draw.normal);
                 let wide = law.return_map(&state, displacement, normal, lanes(&|draw| draw.step));
-                let rate = law.rate(state.stretch, state.mu, displacement, normal, F64x8::zero());
+                let rate = law.rate(
+                    state.stretch,
+                    state.mu,
+                    displacement,
+                    normal,
+                    F64x8::zero(),
+                    F64x8::zero(),
+                );
                 for (k, draw) in draws.iter().enumerate() {
                     let mut law = first.law;
                     law.kappa = draw.law.kappa;
@@ -847,7 +859,14 @@ fn lanes_equal_scalars() {
                     same(wide.state.mu, single.state.mu);
                     same(wide.state.ratio, single.state.ratio);
                     same(wide.state.slip_rate, single.state.slip_rate);
-                    let moved = law.rate(draw.state.stretch, draw.state.mu, draw.displacement, draw.normal, 0.0);
+                    let moved = law.rate(
+                        draw.state.stretch,
+                        draw.state.mu,
+                        draw.displacement,
+                        draw.normal,
+                        0.0,
+                        0.0,
+                    );
                     same(rate.mu_rate, moved.mu_rate);
                     for i in 0..2 {
                         same(wide.resistance[i], single.resistance[i]);
@@ -962,7 +981,9 @@ fn linearised_steady_sliding() {
     let contact = mu * normal / law.stiffness * (1.0 - 1e-11);
     let state = [mu * normal / spring, v, contact, mu];
     let s: [D; 4] = std::array::from_fn(|i| D::variable(state[i], i));
-    let moved = law.lift::<D>().rate([s[2]], s[3], [s[1]], D::lit(normal), D::zero());
+    let moved = law
+        .lift::<D>()
+        .rate([s[2]], s[3], [s[1]], D::lit(normal), D::zero(), D::zero());
     let rates = [
         D::lit(v) - s[1],
         (D::lit(spring) * s[0] - moved.resistance[0]) / D::lit(mass),
@@ -1006,4 +1027,74 @@ fn determinant<const N: usize>(mut a: [[f64; N]; N]) -> f64 {
         }
     }
     product
+}
+
+/// The rate has no jump where a stretch grows beyond the limit, which a normal force that falls leaves behind: from there it comes
+/// back within slip, contact time or step, also where the contact has opened.
+#[test]
+fn a_stretch_beyond_the_limit_comes_back_without_a_jump() {
+    let law = Subloading::plain(0.4, 0.2, 1000.0, 10.0, 0.002, 100.0);
+    let (mu, normal, velocity) = (0.3, 50.0, 2.0);
+    let limit = mu * normal / law.stiffness;
+    let rate = |law: &Subloading<f64>, stretch: f64, normal_rate: f64, step: f64| {
+        law.rate([stretch], mu, [velocity], normal, normal_rate, step)
+    };
+    // Whether the limit seems to rise or to fall: continuous.
+    for normal_rate in [-300.0, 0.0, 300.0, 3000.0] {
+        let [below, above] = [1.0 - 1e-9, 1.0 + 1e-9].map(|part| rate(&law, part * limit, normal_rate, 0.0));
+        assert_near("continuous", above.stretch_rate[0], below.stretch_rate[0], 1e-5);
+        assert_near("continuous", above.mu_rate, below.mu_rate, 1e-5);
+    }
+    // Beyond it: more slip by rest·r·|v|, or rest/time; the force stays at the limit.
+    let rest = 0.2 * limit;
+    let at_limit = rate(&law, limit, 0.0, 0.0).slip_rate;
+    let beyond = rate(&law, limit + rest, 0.0, 0.0);
+    assert_near("rate", beyond.slip_rate - at_limit, rest * law.r * velocity, 1e-12);
+    assert_near("rate", beyond.resistance[0], mu * normal, 1e-12);
+    let slow = Subloading {
+        contact_time: 0.5,
+        ..law
+    };
+    let damped = rate(&slow, limit + rest, 0.0, 0.0);
+    assert_near(
+        "rate",
+        damped.slip_rate - at_limit,
+        rest * (law.r * velocity + 2.0),
+        1e-12,
+    );
+    assert_near(
+        "within a step",
+        rate(&law, limit + rest, 0.0, 0.01).slip_rate - at_limit,
+        rest / 0.01,
+        1e-9,
+    );
+    // An open contact: no force, no motion but that back to 0.
+    let open = law.rate([limit], mu, [velocity], 0.0, 0.0, 0.0);
+    assert_near("rate", open.stretch_rate[0], -limit * law.r * velocity, 1e-12);
+    assert_eq!(open.resistance, [0.0]);
+    assert_near("rate", open.mu_rate, law.healing(mu), 1e-15);
+    // A step of given length takes the stretch to 0 at most, even where the contact snaps.
+    let snapping = Subloading { kappa: 1e4, ..law };
+    let step = 0.01;
+    let snapped = rate(&snapping, limit, -1e9, step);
+    assert_near("rate", limit + step * snapped.stretch_rate[0], 0.0, 1e-12);
+}
+
+/// Where bodies meet, R is not beyond its flow from 0 with the slip since then.
+#[test]
+fn a_bound_below_one_bounds_the_resistance() {
+    let law = Subloading::plain(0.4, 0.2, 1000.0, 10.0, 0.002, 100.0);
+    let (mu, normal) = (0.3, 50.0);
+    let most = law.evolution.ratio(law.r * 1e-3);
+    let limit = most * mu * normal / law.stiffness;
+    let at = |stretch: f64| law.rate_below(most, [stretch], mu, [2.0], normal, 0.0, 0.0);
+    assert_near("rate", at(2.0 * limit).resistance[0], most * mu * normal, 1e-12);
+    assert_near(
+        "slip",
+        at(2.0 * limit).slip_rate - at(limit).slip_rate,
+        limit * law.r * 2.0,
+        1e-12,
+    );
+    let free = law.rate([0.5 * limit], mu, [2.0], normal, 0.0, 0.0);
+    assert_near("rate", at(0.5 * limit).slip_rate, free.slip_rate, 1e-15);
 }

@@ -172,15 +172,18 @@ impl Columns {
                 self.push(format!("{name}.normal"), Source::Normal(index));
                 self.push(format!("{name}.gap"), Source::Gap(index));
                 self.push(format!("{name}.mode"), Source::Mode(index));
-                // The states of a contact with one point: three of the friction, then that of the normal force.
+                // The states of a contact with one point: those of the friction, then that of the normal force.
                 let (first, count) = simulation.built().states[index];
                 let normal = law(Family::Contact, &spec.normal.law);
-                if normal.is_some_and(|normal| count == 3 + normal.states && normal.name != "rigid") {
+                let own = normal.map_or(0, |normal| normal.states);
+                let rubs = count - own.min(count);
+                let one_point = rubs == 3 || rubs == 5;
+                if normal.is_some_and(|normal| one_point && normal.name != "rigid") {
                     if let Some(friction) = &spec.friction {
                         self.bristle(simulation, index, name, &friction.law, 3);
                     }
                     if let Some(state) = normal.and_then(|normal| normal.state_name) {
-                        self.push(format!("{name}.{state}"), Source::State(first + 3));
+                        self.push(format!("{name}.{state}"), Source::State(first + rubs));
                     }
                 }
             }

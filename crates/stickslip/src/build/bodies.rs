@@ -55,6 +55,7 @@ impl Builder<'_> {
         self.layout.velocities += self.layout.scalars();
         self.layout.states = self.count_states() + self.layout.drivers;
         self.initial = vec![0.0; self.layout.len()];
+        self.sizes = vec![0.0; self.layout.integrated() - self.layout.first_state()];
         self.next_state = self.layout.first_state() + self.layout.drivers;
         self.inverse_mass = vec![0.0; self.layout.velocities];
         self.gravity = vec![0.0; self.layout.masses + self.layout.drivers];

@@ -19,8 +19,8 @@ use crate::network::rigid::{Rigid, RigidKind};
 use crate::network::stage::LoadSource;
 use crate::profile::Profile;
 use crate::scenario::{
-    ActuatorSpec, BodySpec, ContactSpec, ElementSpec, FrictionSpec, GearSpec, InitialMode, JointSpec, JointType, Port,
-    Shape, SpringSpec, StopSpec,
+    ActuatorSpec, BodySpec, ContactSpec, ElementSpec, FrictionLawSpec, FrictionSpec, GearSpec, InitialMode, JointSpec,
+    JointType, Port, Shape, SpringSpec, StopSpec,
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use stickslip_core::friction::curve::Stribeck;
@@ -150,20 +150,24 @@ impl Builder<'_> {
             Port::Joint { .. } => 1,
             _ => 0,
         };
+        let friction_states =
+            |spec: &FrictionLawSpec| registry::law(Family::Friction, &spec.law).map_or(0, |law| law.states);
         let states = |index: usize, element: &ElementSpec| match element {
             ElementSpec::Friction(spec) if self.own.contains_key(&index) => {
                 let axes = axes_of(spec.between[0]).max(axes_of(spec.between[1]));
                 self.own[&index].states(axes)
             }
             ElementSpec::Friction(spec) => {
-                let per_axis = registry::law(Family::Friction, &spec.friction.law).map_or(0, |law| law.states);
-                per_axis * axes_of(spec.between[0]).max(axes_of(spec.between[1]))
+                friction_states(&spec.friction) * axes_of(spec.between[0]).max(axes_of(spec.between[1]))
             }
             ElementSpec::Contact(spec) => {
                 let normal = registry::law(Family::Contact, &spec.normal.law).map_or(0, |law| law.states);
-                (3 + normal) * self.touching_points(spec).map_or(0, |(points, _)| points.len())
+                // A vector; coefficient and slip of a law that keeps more than that.
+                let friction = spec.friction.as_ref().map_or(0, friction_states);
+                (if friction > 1 { 5 } else { 3 } + normal)
+                    * self.touching_points(spec).map_or(0, |(points, _)| points.len())
             }
-            ElementSpec::Joint(_) => 1,
+            ElementSpec::Joint(spec) => spec.friction.as_ref().map_or(0, friction_states).max(1),
             ElementSpec::Stop(_) => 2,
             _ => 0,
         };
@@ -333,6 +337,7 @@ impl Builder<'_> {
             friction: Tangential::None,
             curve: SteadyCurve::Stribeck(Stribeck::coulomb(0.0)),
             load: LoadSource::Element(element),
+            load_rate: None,
             state: self.next_state,
             motor: None,
             spring: true,
@@ -462,6 +467,18 @@ impl Builder<'_> {
             .any(|(first, count)| (first..first + count).contains(&v))
     }
 
+    /// The signal of how fast a normal force changes, for a law that asks for it.
+    fn load_rate(&mut self, kind: &LawKind, load: LoadSource) -> Option<usize> {
+        let (LawKind::Subloading(_), LoadSource::Signal(signal)) = (kind, load) else {
+            return None;
+        };
+        let slope = match &self.profiles[signal] {
+            Profile::Constant(_) => return None,
+            profile => Profile::Slope(Box::new(profile.clone())),
+        };
+        Some(self.signal(&slope))
+    }
+
     fn push_friction(
         &mut self,
         element: usize,
@@ -472,16 +489,7 @@ impl Builder<'_> {
         mobility: [f64; 2],
     ) {
         let Rubbing { kind, curve, load, .. } = rubbing;
-        let load_rate = match (kind, load) {
-            (LawKind::Subloading(_), LoadSource::Signal(signal)) => match &self.profiles[signal] {
-                Profile::Constant(_) => None,
-                profile => {
-                    let slope = Profile::Slope(Box::new(profile.clone()));
-                    Some(self.signal(&slope))
-                }
-            },
-            _ => None,
-        };
+        let load_rate = self.load_rate(&kind, load);
         macro_rules! push {
             ($group:ident, $law:expr) => {
                 self.groups.$group.push(
@@ -896,8 +904,11 @@ impl Builder<'_> {
             .help = Some("use a normal such as [0, 1, 0], or give the mass three axes".into());
             return;
         }
+        let rubs = rubbing
+            .as_ref()
+            .map_or(Tangential::None, |rubbing| tangential(&rubbing.kind));
         let per_point = match normal {
-            NormalKind::Compliant(law) => 3 + law.states(),
+            NormalKind::Compliant(law) => rubs.states() + law.states(),
             NormalKind::Rigid { .. } => 3,
         };
         let count = per_point * geometry.points.len();
@@ -942,22 +953,31 @@ impl Builder<'_> {
                 });
             }
             NormalKind::Compliant(normal) => {
-                let (friction, curve) = match rubbing {
-                    None => (Tangential::None, SteadyCurve::Stribeck(Stribeck::coulomb(0.0))),
-                    Some(rubbing) => (tangential(rubbing.kind), rubbing.curve),
-                };
+                let frictionless = || SteadyCurve::Stribeck(Stribeck::coulomb(0.0));
+                let curve = rubbing.map_or_else(frictionless, |rubbing| rubbing.curve);
                 let frames = [first, second].map(|body| self.initial_frame(body));
                 let contact = Contact {
                     element,
                     geometry,
                     normal,
-                    friction,
+                    friction: rubs,
                     curve,
                     state,
                 };
+                // Without a size a stretch under a load that is still next to nothing would be found to its last digit.
+                let size = contact
+                    .friction
+                    .size(felt.mass.unwrap_or(0.0) * self.world_gravity.norm());
                 for index in 0..contact.geometry.points.len() {
                     let gap = contact.geometry.touch(index, &frames[0], &frames[1]).gap;
                     self.initial[contact.normal_states(index)].fill(NormalLaw::rest(gap));
+                    let states = contact.friction_states(index);
+                    contact.friction.rest(&mut self.initial[states.clone()], 3);
+                    let first = states.start - self.layout.first_state();
+                    self.sizes[first..first + 3].fill(size);
+                    if let Tangential::Subloading(law) = &contact.friction {
+                        self.sizes[first + 4] = 1.0 / law.r;
+                    }
                 }
                 self.groups.contacts.push(contact);
             }
@@ -1039,24 +1059,28 @@ impl Builder<'_> {
             }),
             angular: Some(spec.joint_type == JointType::Revolute),
         };
-        let (friction, curve, load) = match &spec.friction {
+        let (friction, curve, load, load_rate) = match &spec.friction {
             None => {
                 let load = LoadSource::Element(element);
-                (Tangential::None, SteadyCurve::Stribeck(Stribeck::coulomb(0.0)), load)
+                let curve = SteadyCurve::Stribeck(Stribeck::coulomb(0.0));
+                (Tangential::None, curve, load, None)
             }
             Some(friction) => {
                 let friction_path = format!("{path}.friction");
                 let Some(rubbing) = self.friction_law(&friction_path, friction, spec.between, felt, false) else {
                     return;
                 };
-                (tangential(rubbing.kind), rubbing.curve, rubbing.load)
+                let load_rate = self.load_rate(&rubbing.kind, rubbing.load);
+                (tangential(&rubbing.kind), rubbing.curve, rubbing.load, load_rate)
             }
         };
         let motor = spec.torque.as_ref().map(|profile| self.signal(profile));
         if let Some(signal) = motor {
             self.actuators[element].push(signal);
         }
-        let state = self.take_states(element, 1);
+        let count = friction.states_on_axis();
+        let state = self.take_states(element, count);
+        friction.rest(&mut self.initial[state..state + count], 1);
         self.groups.joints.push(Joint {
             element,
             kind: spec.joint_type,
@@ -1070,6 +1094,7 @@ impl Builder<'_> {
             friction,
             curve,
             load,
+            load_rate,
             state,
             motor,
             spring: false,
@@ -1103,16 +1128,15 @@ impl Builder<'_> {
 }
 
 /// A friction law for compliant contacts and penalty joints; `implicit` and the baselines were refused before, since
-/// they do not run with the integrators of differential equations, and `subloading`, which keeps more states than these.
-fn tangential(kind: LawKind) -> Tangential {
-    match kind {
+/// they do not run with the integrators of differential equations.
+fn tangential(kind: &LawKind) -> Tangential {
+    match *kind {
         LawKind::Proxy { stiffness, damping } => Tangential::Proxy(Proxy { stiffness, damping }),
         LawKind::Relaxed { stiffness, damping } => Tangential::Relaxed(Proxy { stiffness, damping }),
         LawKind::Dahl { stiffness } => Tangential::Dahl(Dahl { stiffness }),
         LawKind::Lugre { stiffness, damping } => Tangential::Lugre(Lugre { stiffness, damping }),
         LawKind::MartinsOden { epsilon } => Tangential::MartinsOden(MartinsOden { epsilon }),
-        LawKind::Implicit { .. } | LawKind::Karnopp { .. } | LawKind::Quinn { .. } | LawKind::Subloading(_) => {
-            Tangential::None
-        }
+        LawKind::Subloading(law) => Tangential::Subloading(law),
+        LawKind::Implicit { .. } | LawKind::Karnopp { .. } | LawKind::Quinn { .. } => Tangential::None,
     }
 }

@@ -37,6 +37,7 @@ impl Builder<'_> {
         self.layout.states = states;
         let first = self.layout.first_state();
         self.initial = vec![0.0; self.layout.len()];
+        self.sizes = vec![0.0; self.layout.integrated() - self.layout.first_state()];
         self.initial[first..first + states].copy_from_slice(inclusion.initial());
         self.groups.inclusion = Some(InclusionGroup {
             #[cfg(feature = "jit")]

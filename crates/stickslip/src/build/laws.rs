@@ -379,14 +379,6 @@ impl Builder<'_> {
 
     /// The law of seeds 002 and 003 with all its numbers.
     fn subloading(&mut self, path: &str, row: &Law, spec: &FrictionLawSpec, felt: Felt) -> Option<Subloading<f64>> {
-        if path.ends_with(".friction") {
-            self.error(
-                &format!("{path}.law"),
-                "the law \"subloading\" acts between masses, inertias, joints and drivers only",
-            )
-            .help = Some("write it as an element of its own with normal_force = { element = \"…\" }".into());
-            return None;
-        }
         let LimitSpec::Coefficient { kinetic, static_ } = spec.curve.limit else {
             self.error(
                 path,

@@ -109,6 +109,8 @@ struct Builder<'a> {
     gravity: Vec<f64>,
     world_gravity: Vector3<f64>,
     initial: Vec<f64>,
+    /// A size of each state of an element, where one is known; else 0.
+    sizes: Vec<f64>,
     drives: Vec<Drive>,
     bodies: Vec<PlacedBody>,
     linkages: Vec<PlacedLinkage>,
@@ -168,6 +170,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         gravity: Vec::new(),
         world_gravity: Vector3::from(simulation.gravity.unwrap_or([0.0; 3])),
         initial: Vec::new(),
+        sizes: Vec::new(),
         drives: Vec::new(),
         bodies: Vec::new(),
         linkages: Vec::new(),
@@ -364,6 +367,10 @@ impl<'a> Builder<'a> {
     fn take_states(&mut self, element: usize, count: usize) -> usize {
         let first = self.next_state;
         self.next_state += count;
+        debug_assert!(
+            self.next_state <= self.layout.integrated(),
+            "more states than were counted"
+        );
         self.states[element] = (first, count);
         first
     }
@@ -393,6 +400,7 @@ impl<'a> Builder<'a> {
                 shortest: simulation.min_step.unwrap_or(0.0),
                 end,
                 stiff: self.method == Method::Stiff,
+                sizes: std::mem::take(&mut self.sizes),
             });
         }
         for key in ["relative_tolerance", "absolute_tolerance", "max_step", "min_step"] {

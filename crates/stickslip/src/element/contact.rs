@@ -4,26 +4,28 @@
 //! The friction acts on the tangential velocity of the touching points; its limit is the coefficient times the normal
 //! force, never taken below zero (eq 23c as printed calls for a negative bound while the damper pulls). The bristle is
 //! kept as a vector in world axes and projected on the tangent plane, so it needs no tangent axes; it turns with the
-//! surface: its rate is corotational (seed 003, eqs 7 and 26).
+//! surface: rates of bristles are corotational (seed 003, eqs 7 and 26).
 
 use super::normal::NormalLaw;
 use super::{Elements, Mode, Observation};
 use crate::body::Frame;
-use crate::body::frame::{FrameSlope, unit};
+use crate::body::frame::FrameSlope;
 use crate::element::friction::{SteadyCurve, lifted, with_curve};
 use crate::network::port::Attachment;
 use crate::network::stage::Stage;
 use crate::network::tangent::Tangent;
 use nalgebra::Vector3;
 use std::ops::Range;
-use stickslip_core::friction::curve::Table;
+use stickslip_core::friction::curve::{Curve, Table};
 use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
 use stickslip_core::friction::proxy::Proxy;
+use stickslip_core::friction::subloading::Subloading;
 use stickslip_core::friction::{Bristle, Slip};
-use stickslip_core::scalar::vector::{add, cross, dot, scale, sub};
+use stickslip_core::scalar::vector::{add, cross, dot, norm, scale, sub};
 use stickslip_core::scalar::{Dual, Real};
+use stickslip_core::sets::gsat;
 
 /// The surface the first body's points touch.
 #[derive(Clone, Copy, Debug)]
@@ -138,6 +140,28 @@ pub enum Tangential<R = f64> {
     Lugre(Lugre<R>),
     /// Viscosity near zero velocity.
     MartinsOden(MartinsOden<R>),
+    /// Seeds 002 and 003, by its rates.
+    Subloading(Subloading<R>),
+}
+
+/// Most states of a friction law, each in the place of a vector.
+const MOST_STATES: usize = 12;
+/// Most numbers that are kept of them at a point.
+const MOST_AT_POINT: usize = 5;
+
+/// Runs an expression with the concrete law.
+macro_rules! with_law {
+    ($law:expr, |$l:ident| $body:expr, $none:expr) => {
+        match $law {
+            Tangential::None => $none,
+            Tangential::Proxy($l) => $body,
+            Tangential::Relaxed($l) => $body,
+            Tangential::Dahl($l) => $body,
+            Tangential::Lugre($l) => $body,
+            Tangential::MartinsOden($l) => $body,
+            Tangential::Subloading($l) => $body,
+        }
+    };
 }
 
 impl Tangential {
@@ -150,22 +174,45 @@ impl Tangential {
             Tangential::Dahl(law) => Tangential::Dahl(lifted(law)),
             Tangential::Lugre(law) => Tangential::Lugre(lifted(law)),
             Tangential::MartinsOden(law) => Tangential::MartinsOden(lifted(law)),
+            Tangential::Subloading(law) => Tangential::Subloading(lifted(law)),
         }
     }
-}
 
-/// Runs an expression with the concrete law.
-macro_rules! with_law {
-    ($law:expr, |$l:ident| $body:expr, $none:expr) => {
-        match $law {
-            Tangential::None => $none,
-            Tangential::Proxy($l) => $body,
-            Tangential::Relaxed($l) => $body,
-            Tangential::Dahl($l) => $body,
-            Tangential::Lugre($l) => $body,
-            Tangential::MartinsOden($l) => $body,
+    /// How many states it keeps at a point: a stretch; where the coefficient changes also that, and the slip since the bodies met.
+    pub fn states(&self) -> usize {
+        match self {
+            Tangential::Subloading(_) => MOST_AT_POINT,
+            _ => 3,
         }
-    };
+    }
+
+    /// A size of the stretch: that which holds a weight; where there is no weight, the slip in which a stretch grows, if the law has one.
+    pub fn size(&self, weight: f64) -> f64 {
+        match self {
+            Tangential::None | Tangential::MartinsOden(_) => 0.0,
+            Tangential::Proxy(Proxy { stiffness, .. }) | Tangential::Relaxed(Proxy { stiffness, .. }) => {
+                weight / stiffness
+            }
+            Tangential::Dahl(Dahl { stiffness }) | Tangential::Lugre(Lugre { stiffness, .. }) => weight / stiffness,
+            Tangential::Subloading(law) if weight == 0.0 => 1.0 / law.r,
+            Tangential::Subloading(law) => weight / law.stiffness,
+        }
+    }
+
+    /// The same along one axis, where each state is a number.
+    pub fn states_on_axis(&self) -> usize {
+        fn of<L: Bristle<f64>>(_: &L) -> usize {
+            L::STATES.max(1)
+        }
+        with_law!(self, |law| of(law), 1)
+    }
+
+    /// What these states are at the start: no stretch, and a contact that has rested for long.
+    pub fn rest(&self, states: &mut [f64], mu: usize) {
+        if let Tangential::Subloading(law) = self {
+            states[mu] = law.mu_static;
+        }
+    }
 }
 
 /// A compliant contact.
@@ -181,30 +228,37 @@ pub struct Contact {
     pub friction: Tangential,
     /// Its curve: a coefficient.
     pub curve: SteadyCurve,
-    /// Where the states begin: three numbers of friction per point, then the states of the normal law per point.
+    /// Where the states begin: those of friction per point, then the states of the normal law per point.
     pub state: usize,
 }
 
 impl Contact {
+    /// The states of friction at a point.
+    pub(crate) fn friction_states(&self, index: usize) -> Range<usize> {
+        let count = self.friction.states();
+        let first = self.state + index * count;
+        first..first + count
+    }
+
     /// The states of the normal law at a point.
     pub(crate) fn normal_states(&self, index: usize) -> Range<usize> {
         let count = self.normal.states();
-        let first = self.state + 3 * self.geometry.points.len() + index * count;
+        let first = self.friction_states(self.geometry.points.len()).start + index * count;
         first..first + count
     }
 }
 
-/// The forces at one point, with the rates of its states. Friction laws of contacts have one vector state at most, normal
-/// laws one number.
+/// The forces at one point, with the rates of its states. Normal laws have one state at most.
 struct Pressed<R> {
     normal: R,
     /// Normal force and friction on the first body.
     force: [R; 3],
-    bristle_rate: [R; 3],
+    /// Rates of the states of friction.
+    friction_rate: [R; MOST_AT_POINT],
     normal_rate: [R; 1],
     /// What the friction law was asked.
     slip: Slip<R, 3>,
-    bristle: [R; 3],
+    states: [R; MOST_STATES],
 }
 
 /// How a point of the first body moves against the surface.
@@ -218,14 +272,14 @@ struct Passing<R> {
     spin: [R; 3],
 }
 
-/// The normal law, and the friction law with the bristle projected on the tangent plane and the limit that follows from
+/// The normal law, and the friction law with the stretch projected on the tangent plane and the limit that follows from
 /// the normal force.
 #[inline(always)]
 fn press<R: Real>(
     (normal_law, friction_law, curve): (&NormalLaw<R>, &Tangential<R>, &SteadyCurve),
     passing: &Passing<R>,
     normal_state: &[R],
-    bristle: [R; 3],
+    friction_state: &[R],
     normal_tau: R,
     tau: R,
 ) -> Pressed<R> {
@@ -237,38 +291,93 @@ fn press<R: Real>(
     } = *passing;
     let gap_rate = dot(axis, velocity);
     let mut normal_rate = [R::zero()];
-    let states = normal_state.len();
-    let normal = normal_law.respond(gap, gap_rate, normal_state, normal_tau, &mut normal_rate[..states]);
+    let count = normal_state.len();
+    let normal = normal_law.respond(gap, gap_rate, normal_state, normal_tau, &mut normal_rate[..count]);
     let slip = Slip {
         velocity: sub(velocity, scale(axis, gap_rate)),
         load: normal.max(R::zero()),
     };
-    let turning = cross(spin, bristle);
-    let bristle = sub(bristle, scale(axis, dot(axis, bristle)));
-    let mut bristle_rate = [R::zero(); 3];
-    let friction = with_law!(
-        friction_law,
-        |law| law.respond(curve, &slip, &bristle, tau, &mut bristle_rate),
-        [R::zero(); 3]
-    );
+    let stretch = [friction_state[0], friction_state[1], friction_state[2]];
+    let projected = sub(stretch, scale(axis, dot(axis, stretch)));
+    let mut states = [R::zero(); MOST_STATES];
+    states[..3].copy_from_slice(&projected);
+    let mut rates = [R::zero(); MOST_STATES];
+    let friction = if let Tangential::Subloading(law) = friction_law {
+        states[3] = friction_state[3];
+        let load_rate = normal_law.rate_of_force(gap, gap_rate, normal_state, &normal_rate[..count], normal_tau);
+        rub(
+            law,
+            curve,
+            &slip,
+            load_rate,
+            projected,
+            [states[3], friction_state[4]],
+            tau,
+            &mut rates,
+        )
+    } else {
+        with_law!(
+            friction_law,
+            |law| law.respond(curve, &slip, &states, tau, &mut rates),
+            [R::zero(); 3]
+        )
+    };
+    let turned = add([rates[0], rates[1], rates[2]], cross(spin, stretch));
     Pressed {
         normal,
         force: add(scale(axis, normal), friction),
-        bristle_rate: add(bristle_rate, turning),
+        friction_rate: [turned[0], turned[1], turned[2], rates[3], rates[4]],
         normal_rate,
         slip,
-        bristle,
+        states,
     }
+}
+
+/// Subloading friction with a coefficient and the slip since the bodies met; rates in the order of the states of a point.
+#[inline(always)]
+#[allow(clippy::too_many_arguments)] // The law, the motion, the states, and where their rates go.
+fn rub<R: Real>(
+    law: &Subloading<R>,
+    curve: &SteadyCurve,
+    slip: &Slip<R, 3>,
+    load_rate: R,
+    stretch: [R; 3],
+    [mu, slipped]: [R; 2],
+    tau: R,
+    rates: &mut [R],
+) -> [R; 3] {
+    let most = law.evolution.ratio(law.r * R::zero().max(slipped));
+    let moved = law.rate_below(most, stretch, mu, slip.velocity, slip.load, load_rate, tau);
+    let speed = norm(slip.velocity);
+    // Bodies that part begin anew.
+    let forgets = R::select(
+        R::zero().lt(tau),
+        R::one() / R::select(R::zero().lt(tau), tau, R::one()),
+        law.r * speed,
+    );
+    rates[..3].copy_from_slice(&moved.stretch_rate);
+    rates[3] = moved.mu_rate;
+    rates[4] = R::select(R::zero().lt(slip.load), speed.max(moved.slip_rate), -slipped * forgets);
+    // What the contact time adds is friction too: a contact that is just touching holds nothing.
+    let damped = add(
+        moved.resistance,
+        scale(moved.stretch_rate, law.contact_time * law.stiffness),
+    );
+    let resisting = add(
+        gsat(mu * slip.load, damped),
+        scale(slip.velocity, Curve::<R>::viscous(curve)),
+    );
+    scale(resisting, -R::one())
 }
 
 /// Numbers of the state that are varied at once.
 const VARIED: usize = 8;
 
-/// What one of them moves: a body of the contact (first or second), an axis of the bristle, or the state of the normal law.
+/// What one of them moves: a body of the contact (first or second), a state of friction, or the state of the normal law.
 #[derive(Clone, Copy)]
 enum Moves {
     Body(usize, FrameSlope),
-    Bristle(usize),
+    Friction(usize),
     NormalState,
 }
 
@@ -311,43 +420,47 @@ impl Differentiated<'_> {
         let spins = [0, 1].map(|body| of_body(body, self.frames[body].angular_velocity, &|s| s.spin));
         let velocities = [0, 1].map(|body| of_body(body, self.frames[body].velocity, &|s| s.velocity));
         let at_touch = |body: usize| add(velocities[body], cross(spins[body], arms[body]));
-        let centre_velocity = add(velocities[0], cross(spins[0], arm_of_centre));
-        let passing = Passing {
-            gap,
-            axis,
-            velocity: sub(at_touch(0), at_touch(1)),
-            spin: geometry.spin(axis, gap, sub(centre_velocity, velocities[1]), spins[1]),
-        };
-        let at = self.contact.state + 3 * index;
-        let bristle = Vector3::from_column_slice(&tangent.state[at..at + 3]);
-        let bristle = vary(bristle, &|moves| match moves {
-            Moves::Bristle(i) => unit(*i),
-            _ => Vector3::zeros(),
-        });
-        let own = self.contact.normal_states(index);
+        let own = self.contact.friction_states(index);
+        let mut friction_state = [D::constant(0.0); MOST_AT_POINT];
+        for (place, state) in own.clone().enumerate() {
+            friction_state[place].value = tangent.state[state];
+            for (k, (_, moves)) in varied.iter().enumerate() {
+                let own = matches!(moves, Moves::Friction(moved) if *moved == place);
+                friction_state[place].grad[k] = if own { 1.0 } else { 0.0 };
+            }
+        }
+        let normal_states = self.contact.normal_states(index);
         let mut normal_state = [D::constant(0.0)];
-        for (dual, &value) in normal_state.iter_mut().zip(&tangent.state[own.clone()]) {
+        for (dual, &value) in normal_state.iter_mut().zip(&tangent.state[normal_states.clone()]) {
             dual.value = value;
             for (k, (_, moves)) in varied.iter().enumerate() {
                 dual.grad[k] = if matches!(moves, Moves::NormalState) { 1.0 } else { 0.0 };
             }
         }
+        let velocity = sub(at_touch(0), at_touch(1));
+        let centre_velocity = add(velocities[0], cross(spins[0], arm_of_centre));
+        let passing = Passing {
+            gap,
+            axis,
+            velocity,
+            spin: geometry.spin(axis, gap, sub(centre_velocity, velocities[1]), spins[1]),
+        };
         let tau = D::constant(tangent.tau);
         let pressed = press(
             (&self.laws.0, &self.laws.1, &self.contact.curve),
             &passing,
-            &normal_state[..own.len()],
-            bristle,
+            &normal_state[..normal_states.len()],
+            &friction_state[..own.len()],
             tau,
             tau,
         );
         let torques = arms.map(|arm| cross(arm, pressed.force));
         for (k, &(column, _)) in varied.iter().enumerate() {
             let slope = |vector: &[D; 3]| Vector3::from_fn(|i, _| vector[i].grad[k]);
-            for i in 0..3 {
-                tangent.add(at + i, column, pressed.bristle_rate[i].grad[k]);
+            for (state, rate) in own.clone().zip(&pressed.friction_rate) {
+                tangent.add(state, column, rate.grad[k]);
             }
-            for state in own.clone() {
+            for state in normal_states.clone() {
                 tangent.add(state, column, pressed.normal_rate[0].grad[k]);
             }
             if pressed.normal.value != 0.0 {
@@ -386,8 +499,8 @@ impl Contact {
                     vary(column, Moves::Body(body, slope));
                 });
             }
-            for i in 0..3 {
-                vary(self.state + 3 * index + i, Moves::Bristle(i));
+            for (place, state) in self.friction_states(index).enumerate() {
+                vary(state, Moves::Friction(place));
             }
             for state in self.normal_states(index) {
                 vary(state, Moves::NormalState);
@@ -421,36 +534,44 @@ impl Contacts {
             for index in 0..geometry.points.len() {
                 let touch = geometry.touch(index, &first, &second);
                 let velocity = first.point_velocity(&touch.point) - second.point_velocity(&touch.point);
-                let own = contact.normal_states(index);
-                let at = contact.state + 3 * index;
-                let normal_state = &stage.state[own.clone()];
                 let centre_velocity = first.point_velocity(&first.point_position(&geometry.points[index]));
-                let (axis, apart) = (touch.normal.into(), centre_velocity - second.velocity);
+                let own = contact.normal_states(index);
+                let rubs = contact.friction_states(index);
+                let normal_state = &stage.state[own.clone()];
+                let axis = touch.normal.into();
                 let passing = Passing {
                     gap: touch.gap,
                     axis,
                     velocity: velocity.into(),
-                    spin: geometry.spin(axis, touch.gap, apart.into(), second.angular_velocity.into()),
+                    spin: geometry.spin(
+                        axis,
+                        touch.gap,
+                        (centre_velocity - second.velocity).into(),
+                        second.angular_velocity.into(),
+                    ),
                 };
                 let pressed = press(
                     (&contact.normal, &contact.friction, &contact.curve),
                     &passing,
                     normal_state,
-                    [0, 1, 2].map(|i| stage.state[at + i]),
+                    &stage.state[rubs.clone()],
                     stage.contact_step(),
                     stage.tau,
                 );
                 let Pressed { normal, slip, .. } = pressed;
                 let states = own.len();
                 stage.rate[own].copy_from_slice(&pressed.normal_rate[..states]);
-                stage.rate[at..at + 3].copy_from_slice(&pressed.bristle_rate);
+                let rates = rubs.len();
+                stage.rate[rubs].copy_from_slice(&pressed.friction_rate[..rates]);
                 let touches = normal != 0.0;
                 if OBSERVE {
-                    let state = &pressed.bristle;
+                    let state = &pressed.states;
                     note.gap = note.gap.min(touch.gap);
                     note.stored += contact.normal.stored(touch.gap, normal_state);
                     note.stored += with_law!(&contact.friction, |law| law.stored::<3>(state), 0.0);
                     if touches {
+                        let carried = with_law!(&contact.friction, |law| law.carried::<3>(state, slip.load), 0.0);
+                        note.carried = note.carried.max(carried);
                         let sticks = with_law!(
                             &contact.friction,
                             |law| with_curve!(&contact.curve, |c| law.sticks(c, &slip, state)),

@@ -40,7 +40,9 @@ pub struct Joint {
     pub curve: SteadyCurve,
     /// What the curve is multiplied with.
     pub load: LoadSource,
-    /// Where the friction's state is.
+    /// The signal that says how fast that changes, where it is known and the law asks for it.
+    pub load_rate: Option<usize>,
+    /// Where the friction's states begin.
     pub state: usize,
     /// Signal of the motor.
     pub motor: Option<usize>,
@@ -71,6 +73,11 @@ impl Joint {
                 bend
             }
         }
+    }
+
+    /// How many states friction keeps; one even if it needs none.
+    pub(crate) fn states(&self) -> usize {
+        self.friction.states_on_axis()
     }
 
     /// 1 − cos of the angle of bending: a torque K·sin stores K times this.
@@ -139,11 +146,14 @@ impl Joints {
                 velocity: [free],
                 load: joint.load.value(stage.signals, stage.compression),
             };
-            let state = &stage.state[joint.state..joint.state + 1];
-            let rate = &mut stage.rate[joint.state..joint.state + 1];
+            let load_rate = joint.load_rate.map_or(0.0, |signal| stage.signals[signal]);
+            let states = joint.state..joint.state + joint.states();
+            let state = &stage.state[states.clone()];
+            let rate = &mut stage.rate[states];
             let [mut drive] = with_law!(
                 &joint.friction,
-                |law| with_curve!(&joint.curve, |c| law.respond(c, &slip, state, stage.tau, rate)),
+                |law| with_curve!(&joint.curve, |c| law
+                    .respond_to_changing_load(c, &slip, load_rate, state, stage.tau, rate)),
                 [0.0]
             );
             if OBSERVE {
@@ -153,6 +163,7 @@ impl Joints {
                     true
                 );
                 let bristle = with_law!(&joint.friction, |law| law.stored::<1>(state), 0.0);
+                let carried = with_law!(&joint.friction, |law| law.carried::<1>(state, slip.load), 0.0);
                 let separation = 0.5 * joint.translation[0] * apart.norm_squared();
                 seen[joint.element] = Observation {
                     // The force column shows the friction; power is that of the whole joint less its motor.
@@ -160,6 +171,7 @@ impl Joints {
                     stored: separation + joint.rotation[0] * joint.bent(&first, &second) + bristle,
                     normal: force.norm(),
                     gap: apart.norm(),
+                    carried,
                     ..Observation::of(&[drive], &[free])
                 };
                 if joint.spring {

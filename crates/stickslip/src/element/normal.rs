@@ -47,6 +47,56 @@ impl<R: Real> NormalLaw<R> {
         with_normal!(self, |law| law.respond(gap, gap_rate, state, tau, rate))
     }
 
+    /// How fast the force changes, as far as the gap and the state tell: the part of an acceleration is left out.
+    #[inline(always)]
+    pub fn rate_of_force(&self, gap: R, gap_rate: R, state: &[R], rate: &[R], tau: R) -> R {
+        let moving = |value: R, rate: R| Dual { value, grad: [rate] };
+        let zero = R::zero();
+        let mut unused = [Dual::<R, 1>::lit(0.0)];
+        let mut states = unused;
+        for (dual, (&value, &rate)) in states.iter_mut().zip(state.iter().zip(rate)) {
+            *dual = moving(value, rate);
+        }
+        let law = self.map(|number| moving(number, zero));
+        let force = law.respond(
+            moving(gap, gap_rate),
+            moving(gap_rate, zero),
+            &states[..state.len()],
+            moving(tau, zero),
+            &mut unused[..state.len()],
+        );
+        force.grad[0]
+    }
+
+    /// The same law with a function applied to its numbers.
+    #[inline(always)]
+    fn map<T: Real>(&self, f: impl Fn(R) -> T) -> NormalLaw<T> {
+        match *self {
+            NormalLaw::KelvinVoigt(KelvinVoigt { stiffness, damping }) => NormalLaw::KelvinVoigt(KelvinVoigt {
+                stiffness: f(stiffness),
+                damping: f(damping),
+            }),
+            NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }) => NormalLaw::Relaxed(Relaxed {
+                stiffness: f(stiffness),
+                beta: f(beta),
+                alpha: f(alpha),
+            }),
+            NormalLaw::Proxy(Proxy { stiffness, beta }) => NormalLaw::Proxy(Proxy {
+                stiffness: f(stiffness),
+                beta: f(beta),
+            }),
+            NormalLaw::HuntCrossley(HuntCrossley {
+                stiffness,
+                damping,
+                exponent,
+            }) => NormalLaw::HuntCrossley(HuntCrossley {
+                stiffness: f(stiffness),
+                damping: f(damping),
+                exponent: f(exponent),
+            }),
+        }
+    }
+
     /// Elastic energy held.
     pub fn stored(&self, gap: R, state: &[R]) -> R {
         with_normal!(self, |law| law.stored(gap, state))
@@ -61,31 +111,7 @@ impl NormalLaw {
 
     /// The same law in dual numbers.
     pub fn lift<const N: usize>(&self) -> NormalLaw<Dual<f64, N>> {
-        let lit = Dual::lit;
-        match *self {
-            NormalLaw::KelvinVoigt(KelvinVoigt { stiffness, damping }) => NormalLaw::KelvinVoigt(KelvinVoigt {
-                stiffness: lit(stiffness),
-                damping: lit(damping),
-            }),
-            NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }) => NormalLaw::Relaxed(Relaxed {
-                stiffness: lit(stiffness),
-                beta: lit(beta),
-                alpha: lit(alpha),
-            }),
-            NormalLaw::Proxy(Proxy { stiffness, beta }) => NormalLaw::Proxy(Proxy {
-                stiffness: lit(stiffness),
-                beta: lit(beta),
-            }),
-            NormalLaw::HuntCrossley(HuntCrossley {
-                stiffness,
-                damping,
-                exponent,
-            }) => NormalLaw::HuntCrossley(HuntCrossley {
-                stiffness: lit(stiffness),
-                damping: lit(damping),
-                exponent: lit(exponent),
-            }),
-        }
+        self.map(Dual::lit)
     }
 
     /// Derivatives of the normal force and of the rate of the state, each with respect to the gap, its rate and the state.

@@ -18,7 +18,7 @@ use crate::network::stage::{Room, evaluate_at, evaluate_groups_at, input_power};
 use crate::network::{Network, NetworkState, Scratch};
 
 /// How steps are chosen.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StepControl {
     /// Relative tolerance.
     pub relative: f64,
@@ -32,6 +32,8 @@ pub struct StepControl {
     pub end: f64,
     /// Whether steps are implicit and need a matrix.
     pub stiff: bool,
+    /// A size of each state of an element, where one is known before the run; else 0.
+    pub sizes: Vec<f64>,
 }
 
 /// What a run with internal steps has cost.
@@ -81,9 +83,9 @@ pub struct March {
     pub(crate) rate: Vec<f64>,
     /// Interpolant of the last step.
     interpolant: [Vec<f64>; INTERPOLANT],
-    /// Greatest departure of each number from its initial value so far.
+    /// How far each number has moved so far, at most.
     departure: Vec<f64>,
-    /// The greatest of all positions and of all velocities.
+    /// The greatest of all positions and of all velocities, those of the start among them.
     reach: [f64; 2],
     /// The matrix of the stiff method, kept as long as it serves.
     pub(crate) memory: stiff::Memory,
@@ -197,6 +199,15 @@ impl Bench<'_> {
     }
 }
 
+/// How far a number of the state has moved. Where a body began, and how fast, is arbitrary; how far a bristle is stretched is not: it
+/// counts from 0.
+#[inline]
+fn departed(network: &Network, index: usize, value: f64) -> f64 {
+    let own = index >= network.layout.first_state();
+    let origin = if own { 0.0 } else { network.initial[index] };
+    (value - origin).abs()
+}
+
 impl March {
     /// At the start of a run.
     pub(crate) fn new(network: &Network) -> March {
@@ -207,6 +218,7 @@ impl March {
         let size = n + 1 + network.element_count;
         let mut front = vec![0.0; size];
         front[..n].copy_from_slice(&network.initial[..n]);
+        let speeds = &network.initial[network.layout.velocities()];
         March {
             next: (1e-3 * network.step).min(control.longest),
             error: 1.0,
@@ -214,6 +226,7 @@ impl March {
             rate: vec![0.0; size],
             interpolant: std::array::from_fn(|_| vec![0.0; size]),
             departure: vec![0.0; n],
+            reach: [0.0, speeds.iter().fold(0.0, |most: f64, speed| most.max(speed.abs()))],
             memory: if control.stiff {
                 stiff::Memory::new(n, Rows::new(network).unknown())
             } else {
@@ -248,15 +261,18 @@ impl March {
     /// Tolerance of number `index` of the state if it ends a step at `value`.
     #[inline]
     pub(crate) fn tolerance(&self, network: &Network, control: &StepControl, index: usize, value: f64) -> f64 {
-        let departure = self.departure[index].max((value - network.initial[index]).abs());
+        let layout = &network.layout;
+        let own = index >= layout.first_state();
+        let departure = self.departure[index].max(departed(network, index, value));
         let absolute = control.absolute.unwrap_or_else(|| {
-            let layout = &network.layout;
-            let least = match index {
-                _ if index >= layout.first_state() => 1e-12,
-                _ if index >= layout.positions => (1e-6 * self.reach[1]).max(1e-9),
-                _ => (1e-6 * self.reach[0]).max(1e-9),
+            // A stretch, which begins at 0 when bodies touch, need not be known better than the places of the bodies.
+            let place = own || index < layout.positions;
+            let size = if own {
+                control.sizes[index - layout.first_state()]
+            } else {
+                0.0
             };
-            control.relative * least
+            control.relative * (1e-6 * self.reach[usize::from(!place)]).max(1e-9).max(size)
         });
         // A number far from 0 that has hardly moved is not known better than to its rounding.
         (absolute + control.relative * departure).max(8.0 * f64::EPSILON * value.abs())
@@ -340,7 +356,7 @@ impl Rows {
             driven[drive.coordinate.q] |= drive.position;
         }
         let mut mapped = Vec::new();
-        if network.control.is_some_and(|control| control.stiff) {
+        if network.control.as_ref().is_some_and(|control| control.stiff) {
             let mut name = |state: usize, has_error: bool| {
                 mapped.push(state);
                 driven[state] = !has_error;
@@ -564,7 +580,7 @@ fn choose<const OBSERVE: bool>(
     network.place_drives_at(front, bench.room.signals.get(), interval.at(1.0));
     let layout = &network.layout;
     for (i, departure) in departure.iter_mut().enumerate() {
-        *departure = departure.max((front[i] - network.initial[i]).abs());
+        *departure = departure.max(departed(network, i, front[i]));
         if i < layout.positions {
             reach[0] = reach[0].max(*departure);
         } else if i < layout.first_state() {

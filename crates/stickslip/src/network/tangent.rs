@@ -404,6 +404,8 @@ mod tests {
                 "law = \"lugre\", mu = 0.2, mu_static = 0.3, stribeck_velocity = 0.1, stiffness = 1000, damping = 5",
                 "law = \"dahl\", mu = 0.2, stiffness = 1000",
                 "law = \"martins-oden\", mu = 0.2, epsilon = 0.5",
+                "law = \"subloading\", mu_static = 0.4, mu_kinetic = 0.2, tangential_stiffness = 500, kappa = 10, eta = 0.1, r = 300, viscous = 0.2",
+                "law = \"subloading\", mu_static = 0.04, mu_kinetic = 0.02, tangential_stiffness = 5000, kappa = 10, eta = 0.1, r = 300, contact_time = 0.01",
             ];
             // Every normal law with a friction that slides and is viscous, every friction with a normal law without a state.
             let pairs = normals.iter().map(|normal| (*normal, frictions[1]));

@@ -396,11 +396,11 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         slip: &Slip<R, N>,
         load_rate: R,
         state: &[R],
-        _tau: R,
+        tau: R,
         rate: &mut [R],
     ) -> [R; N] {
         let State { stretch, mu, .. } = read::<R, N>(state);
-        let moved = self.rate(stretch, mu, slip.velocity, slip.load, load_rate);
+        let moved = self.rate(stretch, mu, slip.velocity, slip.load, load_rate, tau);
         rate[..4 * N].fill(R::zero());
         rate[..N].copy_from_slice(&moved.stretch_rate);
         rate[N] = moved.mu_rate;
@@ -441,7 +441,7 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         let mapped = self.return_map_near(&before, moved, slip.load, step, guess);
         write(&mapped.state, next);
         let State { stretch, mu, .. } = mapped.state;
-        let moved = self.rate(stretch, mu, end, slip.load, load_rate);
+        let moved = self.rate(stretch, mu, end, slip.load, load_rate, R::zero());
         self.force(curve, mapped.resistance, moved.stretch_rate, end, mapped.failed)
     }
 
@@ -475,7 +475,7 @@ impl<R: Real> Bristle<R> for Subloading<R> {
     #[inline]
     fn sticks<C: Curve<R>, const N: usize>(&self, _curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
         let State { stretch, mu, .. } = read::<R, N>(state);
-        let moved = self.rate(stretch, mu, slip.velocity, slip.load, R::zero());
+        let moved = self.rate(stretch, mu, slip.velocity, slip.load, R::zero(), R::zero());
         !R::zero().lt(moved.slip_rate)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::{Subloading, direction, gsat};
 use crate::scalar::Real;
-use crate::scalar::vector::{add, dot, scale, sub};
+use crate::scalar::vector::{add, dot, norm, scale, sub};
 
 /// Outcome of the differential equation.
 #[derive(Clone, Copy, Debug)]
@@ -61,8 +61,14 @@ impl<R: Real> Subloading<R> {
     ///
     /// The stretch is the state and not q/F, because a change of the normal force alone leaves q as it is; but a normal
     /// force that falls makes R rise and so slip, and `normal_rate` is Ḟ, 0 if it is not known. Without it a falling
-    /// normal force can leave |q| above μ·F. There R counts as 1, the resistance is cut off at μ·F and the stretch grows
-    /// no longer: bounded and passive in any case. An open contact (F ≤ 0) carries nothing and keeps its stretch.
+    /// normal force leaves the stretch longer than μ·F/α. There R counts as 1, the resistance is cut off at μ·F, and the
+    /// rest ε of the stretch is given back by more slip,
+    ///
+    /// λ = λ(R = 1) + ε·(r·|v| + 1/τ_c):
+    ///
+    /// within the length of slip that R needs to come near 1 from below, and the contact time, if there is one; within `step` where
+    /// that is given (above 0). So the rate has no jump at R = 1, where a stretch that just stopped would make steps of chosen length
+    /// chatter. An open contact (F ≤ 0) carries nothing, and what stretch it has is such a rest.
     #[inline(always)]
     pub fn rate<const N: usize>(
         &self,
@@ -71,21 +77,53 @@ impl<R: Real> Subloading<R> {
         velocity: [R; N],
         normal_force: R,
         normal_rate: R,
+        step: R,
+    ) -> Rate<R, N> {
+        self.rate_below(R::one(), stretch, mu, velocity, normal_force, normal_rate, step)
+    }
+
+    /// The same for an R of at most `most` in place of 1.
+    ///
+    /// Where bodies meet, stretch and normal force begin at 0 together, and R = α·|uᵉ|/(μ·F) could be anything: under a normal force
+    /// that is next to 0 it stays what it is (U·μ·F = 0). It begins at 0, as it does everywhere, and no slip γ since then
+    /// brings it beyond its flow from there: [`Evolution::ratio`](super::Evolution::ratio) of r·γ is the most.
+    #[inline(always)]
+    #[allow(clippy::too_many_arguments)] // A bound beside what `rate` is asked.
+    pub fn rate_below<const N: usize>(
+        &self,
+        most: R,
+        stretch: [R; N],
+        mu: R,
+        velocity: [R; N],
+        normal_force: R,
+        normal_rate: R,
+        step: R,
     ) -> Rate<R, N> {
         let loaded = R::zero().lt(normal_force);
         let limit = mu * R::zero().max(normal_force);
+        let bound = most * limit;
         let (t, length) = direction(stretch);
         let carried = self.stiffness * length / R::select(loaded, limit, R::one());
-        // Not by rounding: the rate of the contact time would jump.
-        let beyond = R::lit(1.0 + 64.0 * f64::EPSILON).lt(carried);
         let along = dot(t, velocity);
-        let slip = self.slip_rate(R::one().min(carried), mu, along, normal_force, normal_rate);
-        let slip = R::select(beyond, slip.max(along), slip);
+        let slip = self.slip_rate(most.min(carried), mu, along, normal_force, normal_rate);
+        let rest = R::zero().max(length - bound / self.stiffness);
+        let stepped = R::zero().lt(step);
+        let per_step = R::one() / R::select(stepped, step, R::one());
+        let damped = R::zero().lt(self.contact_time);
+        let per_time = R::select(
+            damped,
+            R::one() / R::select(damped, self.contact_time, R::one()),
+            R::zero(),
+        );
+        let released = rest * R::select(stepped, per_step, self.r * norm(velocity) + per_time);
+        // A step of given length does not take the stretch beyond 0.
+        let longest = R::zero().max(along + length * per_step);
+        let slip = slip + released;
+        let slip = R::select(stepped, slip.min(longest), slip);
         let slip = R::select(loaded, slip, R::zero());
-        let closed = R::select(loaded, R::one(), R::zero());
         Rate {
-            resistance: gsat(limit, scale(stretch, self.stiffness)),
-            stretch_rate: scale(sub(velocity, scale(t, slip)), closed),
+            resistance: gsat(bound, scale(stretch, self.stiffness)),
+            stretch_rate: std::array::from_fn(|i| R::select(loaded, velocity[i] - t[i] * slip, -t[i] * released)),
             mu_rate: self.healing(mu) - self.softening(mu) * slip,
             slip_rate: slip,
         }
@@ -108,7 +146,7 @@ impl<R: Real> Subloading<R> {
         let sliding = sub(velocity, scale(n, opening));
         let stretch = scale(tangential, -R::one() / self.stiffness);
         let normal_rate = -normal_stiffness * opening;
-        let moved = self.rate(stretch, mu, sliding, pressed, normal_rate);
+        let moved = self.rate(stretch, mu, sliding, pressed, normal_rate, R::zero());
         let corotational = sub(scale(n, normal_rate), scale(moved.stretch_rate, self.stiffness));
         let turned = [
             spin[1] * traction[2] - spin[2] * traction[1],
