@@ -306,3 +306,43 @@ fn what_helps_where_newtons_method_fails_as_published() {
     }
     assert!(failed > 0);
 }
+
+/// An exponent below 1 makes healing infinitely steep at μ_s, where μ then stays within 1e-11: that costs no steps.
+#[test]
+fn steep_healing_with_chosen_steps() {
+    let text = r#"
+[simulation]
+duration = 1
+step = 0.05
+integrator = "stiff"
+[bodies.hook]
+kind = "driver"
+velocity = 0.2
+[bodies.a]
+kind = "mass"
+mass = 0.12
+[elements.spring]
+kind = "spring"
+between = ["hook", "a"]
+stiffness = 450
+[elements.floor]
+kind = "friction"
+between = ["a", "ground"]
+law = "subloading"
+mu_static = 1.06
+mu_kinetic = 0.92
+normal_force = 28
+tangential_stiffness = 14
+kappa = 4.5
+kappa_exponent = 1.9
+eta = 0.6
+eta_exponent = 0.56
+r = 1400
+evolution = "ratio"
+"#;
+    let mut simulation = written(text, &[]);
+    let steps = simulation.built().steps;
+    simulation.advance(steps).unwrap();
+    let taken = simulation.statistics().steps;
+    assert!(taken < 10_000, "{taken} steps");
+}

@@ -252,7 +252,9 @@ impl March {
         let absolute = control.absolute.unwrap_or_else(|| {
             let layout = &network.layout;
             let least = match index {
-                _ if index >= layout.first_state() => 1e-12,
+                // What begins far from 0, as a friction coefficient does, has a size of its own: healing or softening that is infinitely
+                // steep there moves it by next to nothing, very fast.
+                _ if index >= layout.first_state() => (1e-6 * network.initial[index].abs()).max(1e-12),
                 _ if index >= layout.positions => (1e-6 * self.reach[1]).max(1e-9),
                 _ => (1e-6 * self.reach[0]).max(1e-9),
             };
