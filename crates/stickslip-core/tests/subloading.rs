@@ -334,6 +334,12 @@ fn the_flow_of_r_is_exact() {
             assert!(back > last);
             last = back;
         }
+        // Down to where a contact begins.
+        for k in 1..30 {
+            let ratio = 0.3 * libm::pow(10.0, -f64::from(k));
+            let back = evolution.ratio(evolution.travel(ratio));
+            assert_near(&format!("{evolution:?} near 0"), back / ratio, 1.0, 1e-13);
+        }
         assert_eq!(evolution.ratio(evolution.travel(1.0) + 1e9), 1.0);
         assert!(evolution.ratio(0.0f64) < 1e-34);
     }

@@ -11,7 +11,7 @@ use crate::integrate::{Halt, Method, Work};
 use crate::network::implicit::ImplicitView;
 use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{ElementSpec, ParameterSpec, ParameterValue, Scenario, ScenarioError};
 use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -55,6 +55,8 @@ pub enum RunError {
         time: f64,
         /// Residual relative to the force scale.
         residual: f64,
+        /// What to try.
+        remedy: String,
     },
 }
 
@@ -78,19 +80,16 @@ impl fmt::Display for RunError {
             Self::Unsupported { time, what, remedy } => {
                 write!(f, "the run ends at t = {time} s: {what}\nhelp: {remedy}")
             }
-            Self::Unsolved { time, residual } => write!(
+            Self::Unsolved { time, residual, remedy } => write!(
                 f,
                 "friction and contact could not be solved together at t = {time} s (residual {residual:.1e} of the force \
-                 scale)\nhelp: use a smaller step, or a compliant contact with integrator = \"rk4\""
+                 scale)\nhelp: {remedy}"
             ),
         }
     }
 }
 
 impl std::error::Error for RunError {}
-
-/// Residual of a coupled solve above which a run stops.
-const UNSOLVED: f64 = 1e-6;
 
 /// A scenario in motion.
 ///
@@ -152,11 +151,7 @@ impl Simulation {
         let state = built.network.initial_state();
         let scratch = built.network.scratch();
         let count = built.network.element_count;
-        let work = Work {
-            delivered: vec![0.0; count],
-            own: vec![0.0; count],
-            ..Work::default()
-        };
+        let work = Work::new(count);
         let mut simulation = Simulation {
             scenario,
             built,
@@ -373,17 +368,7 @@ impl Simulation {
         } = self;
         let network = &built.network;
         let outcome = built.method.run::<OBSERVE>(network, state, scratch, work, steps);
-        match outcome {
-            Err(halt) => Err(self.halted(halt)),
-            Ok(()) if self.scratch.implicit.worst > UNSOLVED => {
-                let residual = std::mem::take(&mut self.scratch.implicit.worst);
-                Err(RunError::Unsolved {
-                    time: self.time(),
-                    residual,
-                })
-            }
-            Ok(()) => Ok(()),
-        }
+        outcome.map_err(|halt| self.halted(halt))
     }
 
     /// How many such simulations, differing in numbers only, are advanced side by side; 1 if it goes alone.
@@ -487,6 +472,11 @@ impl Simulation {
                     "use {other}a larger relative_tolerance or a smaller min_step; check that the motion is possible"
                 ),
             },
+            Halt::Unsolved { time } if self.built.method.implicit() => RunError::Unsolved {
+                time,
+                residual: self.scratch.implicit.unsolved,
+                remedy: self.remedy_of_implicit_step(),
+            },
             Halt::Unsolved { time } => RunError::Stalled {
                 time,
                 what: "Newton's method did not solve the equations of the step".into(),
@@ -502,6 +492,32 @@ impl Simulation {
                 what: "an output interval takes more than ten million internal steps".into(),
                 remedy: format!("use {other}a larger relative_tolerance or a smaller output interval (step)"),
             },
+        }
+    }
+
+    /// What helps where the implicit step is not solved, by what the scenario has in it.
+    fn remedy_of_implicit_step(&self) -> String {
+        let elements = || self.scenario.elements.iter().map(|(_, element)| element);
+        let mut frictions = elements().filter_map(|element| element.friction());
+        let published = |parameter: &ParameterSpec| {
+            parameter.name == "newton" && parameter.value == ParameterValue::Word("as-published".into())
+        };
+        if frictions.any(|friction| friction.parameters.iter().any(published)) {
+            return "use newton = \"safeguarded\" in the friction, or a smaller step".into();
+        }
+        let kinds = [
+            (
+                elements().any(|element| matches!(element, ElementSpec::Contact(_))),
+                "contact",
+            ),
+            (
+                elements().any(|element| matches!(element, ElementSpec::Stop(_))),
+                "stop",
+            ),
+        ];
+        match kinds.iter().find(|(there, _)| *there) {
+            Some((_, kind)) => format!("use a smaller step, or a compliant {kind} with integrator = \"rk4\""),
+            None => "use a smaller step".into(),
         }
     }
 

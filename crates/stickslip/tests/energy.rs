@@ -6,7 +6,7 @@
 
 mod common;
 
-use common::{Run, finish, orders, run, written};
+use common::{finish, orders, run, written};
 
 /// Small numbers without a pattern, the same in every run.
 struct Random(u64);
@@ -92,20 +92,10 @@ enum Kind {
     Any,
 }
 
-/// Energy that went to and fro in a run.
-fn moved(run: &Run) -> f64 {
-    let energy = run.report.energy.as_ref().unwrap();
-    let elements = run.report.elements.values();
-    let heat: f64 = elements
-        .map(|element| element["dissipated"].as_f64().unwrap().abs())
-        .sum();
-    energy.input.abs() + heat + (energy.final_ - energy.initial).abs() + energy.stored
-}
-
 fn check(case: &str, draw: usize, text: &str, kind: Kind) {
     let run = finish(written(text, &[]), 1);
     let energy = run.report.energy.as_ref().unwrap();
-    let scale = moved(&run).max(1e-3);
+    let scale = run.moved().max(1e-3);
     // What Runge-Kutta leaves over where a bristle begins to yield or a point touches within a step; a wrong lever arm
     // or sign is of the size of the energy itself.
     let small = 1e-6 * scale;
@@ -408,7 +398,7 @@ fn the_ledger_of_the_implicit_step_closes() {
         let energy = run.report.energy.as_ref().unwrap();
         let numerical = energy.numerical.expect("springs and friction have a closed form");
         let apart = (energy.residual - numerical).abs();
-        assert!(apart <= 1e-10 * moved(&run), "{apart:e} of {} J\n{text}", moved(&run));
+        assert!(apart <= 1e-10 * run.moved(), "{apart:e} of {} J\n{text}", run.moved());
         for i in 0..5 {
             assert!(run.element(&format!("f{i}"), "dissipated") >= 0.0);
         }
@@ -424,7 +414,7 @@ fn the_ledger_of_the_implicit_step_closes() {
         let run = run(file, &[]);
         let energy = run.report.energy.as_ref().unwrap();
         let apart = (energy.residual - energy.numerical.unwrap()).abs();
-        assert!(apart <= 1e-10 * moved(&run), "{file}: {apart:e}");
+        assert!(apart <= 1e-10 * run.moved(), "{file}: {apart:e}");
     }
 }
 

@@ -110,7 +110,7 @@ pub struct Friction<L, R = f64> {
 }
 
 impl<L, R: Real> Friction<L, R> {
-    /// Relative velocity per force along the slip, W = T·(r₁²/m₁ + r₂²/m₂).
+    /// Relative velocity per force along the slip, W = T·(r₁²/m₁ + r₂²/m₂), T the step of the run.
     #[inline(always)]
     pub fn compliance(&self) -> R {
         self.pair.ratio[0] * self.mobility[0] + self.pair.ratio[1] * self.mobility[1]
@@ -125,9 +125,9 @@ impl<L, R: Real> Friction<L, R> {
     }
 
     /// Puts the outcome of the law into the velocities. A stuck velocity is assigned, not computed: exactly that of
-    /// the partner where the partner's motion is given, else one common value.
+    /// the partner where the partner's motion is given, else one common value. `share` is that of the step which is done.
     #[inline(always)]
-    fn settle<const N: usize>(&self, after: &mut [R], outcome: &Resolved<R, N>) {
+    fn settle<const N: usize>(&self, after: &mut [R], outcome: &Resolved<R, N>, share: R) {
         let [first, second] = [self.pair.first.v, self.pair.second.v];
         let [r1, r2] = self.pair.ratio;
         let partner_given = self.mobility[1].same(R::zero()).all();
@@ -136,7 +136,7 @@ impl<L, R: Real> Friction<L, R> {
                 let partner = r2 * after[second + i];
                 after[first + i] = (outcome.velocity[i] + partner) * self.pair.inverse_ratio[0];
             } else {
-                after[first + i] += self.mobility[0] * outcome.force[i];
+                after[first + i] += share * self.mobility[0] * outcome.force[i];
                 let moved = r1 * after[first + i];
                 after[second + i] = (moved - outcome.velocity[i]) * self.pair.inverse_ratio[1];
             }
@@ -604,10 +604,10 @@ fn axes<const N: usize>(values: &[f64]) -> [f64; N] {
 impl<R: Real> Friction<Implicit, R> {
     /// The step of a friction that is alone on its bodies: velocities and memory at its end, and the outcome.
     #[inline(always)]
-    fn solve<const N: usize>(&self, before: &[R], after: &mut [R], load: R) -> Resolved<R, N> {
+    fn solve<const N: usize>(&self, before: &[R], after: &mut [R], load: R, share: R) -> Resolved<R, N> {
         let v_bar = self.pair.velocity::<N>(after);
         let was_stuck = !before[self.state].same(R::zero());
-        let compliance = self.compliance();
+        let compliance = share * self.compliance();
         let outcome = match &self.curve {
             SteadyCurve::Stribeck(c) if c.is_coulomb() => {
                 implicit::resolve_constant(v_bar, compliance, c.kinetic * load)
@@ -619,7 +619,7 @@ impl<R: Real> Friction<Implicit, R> {
             }
             curve => with_curve!(curve, |c| implicit::resolve(c, load, v_bar, compliance, was_stuck)),
         };
-        self.settle(after, &outcome);
+        self.settle(after, &outcome, share);
         after[self.state] = R::select(outcome.stuck, R::one(), R::zero());
         outcome
     }
@@ -629,7 +629,8 @@ impl<const N: usize> Kernel<Ends<'_, Wide>> for Frictions<Implicit, N, Wide> {
     #[inline(always)]
     fn run(&self, at: Ends<'_, Wide>) {
         for friction in &self.0 {
-            friction.solve::<N>(at.before, at.after, friction.load.value(at.signals, at.compression));
+            let load = friction.load.value(at.signals, at.compression);
+            friction.solve::<N>(at.before, at.after, load, Wide::one());
         }
     }
 }
@@ -656,7 +657,7 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
                 continue;
             }
             let load = friction.load.value(stage.signals, stage.compression);
-            let outcome = friction.solve::<N>(stage.before, stage.after, load);
+            let outcome = friction.solve::<N>(stage.before, stage.after, load, stage.share);
             friction.note(stage, &outcome, 0.0, 0.0);
         }
     }
@@ -1017,7 +1018,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Resolve for Bristles<L, N>
             }
             // One axis: v = v̄ + W·f(v). Several axes always go through the coupled solve.
             let v_bar = friction.pair.velocity::<N>(stage.after)[0];
-            let compliance = friction.compliance();
+            let compliance = stage.share * friction.compliance();
             let view = stage.view();
             let excess = |v: f64| {
                 let force = self.tangent(friction, &view, &[v])[0];
@@ -1032,6 +1033,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Resolve for Bristles<L, N>
                     velocity,
                     stuck: false,
                 },
+                stage.share,
             );
         }
     }

@@ -1,7 +1,7 @@
 //! Networks of masses, inertias and drivers side by side: the general steps of the methods, over lanes.
 
 use super::Method;
-use super::implicit_euler::{drive_velocities, free_masses, move_scalars};
+use super::implicit_euler::{drive_velocities, free_masses, move_drives, move_scalars};
 use super::lanes::Lane;
 use super::runge_kutta::{EULER, RK4, System, Tableau, step};
 use crate::network::abreast::{Abreast, Ends, WIDTH, Wide};
@@ -116,7 +116,8 @@ fn implicit(pack: &mut Pack<'_, '_, '_>, steps: u64) -> Wide {
                 compression,
             });
         }
-        move_scalars(&network.layout, &network.drives, signals, length, x, &mut after);
+        move_scalars(&network.layout, length, x, &mut after);
+        move_drives(&network.drives, signals, length, x, &mut after);
         for number in &after[..network.layout.integrated()] {
             check += *number * Wide::zero();
         }

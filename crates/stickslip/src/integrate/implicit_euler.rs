@@ -2,12 +2,15 @@
 //! the step, profiles at its end, friction and rigid contact at its end, positions with the new velocities.
 //!
 //! h = forces(x_{k−1}, v_{k−1}; profiles at t_k),  v_k = v_{k−1} + T·(h + f)/M with f by its law at v_k,  x_k = x_{k−1} + T·v_k
+//!
+//! Where friction and contact are not solved together (bristles whose force falls faster than the masses hold), the step is done in
+//! halves, and halves of these: with the step the mass outweighs every force. Profiles and drivers are those of the whole step.
 
 use super::lone::Lone;
-use super::{NotFinite, Work, balls, finite};
+use super::{Halt, NotFinite, Work, balls, finite};
 use crate::body::rigid_body::advance_rotation;
 use crate::network::few::WORTHWHILE;
-use crate::network::implicit::{ImplicitStage, solve_islands};
+use crate::network::implicit::{ImplicitScratch, ImplicitStage, solve_islands};
 use crate::network::rigid::clear_observations;
 use crate::network::stage::{Stage, apply_in, input_power};
 use crate::network::{Drive, Layout, Network, NetworkState, Scratch};
@@ -21,7 +24,7 @@ pub(crate) fn run<const OBSERVE: bool>(
     scratch: &mut Scratch,
     work: &mut Work,
     mut steps: u64,
-) -> Result<(), NotFinite> {
+) -> Result<(), Halt> {
     if !OBSERVE
         && steps >= WORTHWHILE
         && let Some(lone) = Lone::of(network)
@@ -40,6 +43,38 @@ pub(crate) fn run<const OBSERVE: bool>(
     (0..steps).try_for_each(|_| step::<OBSERVE>(network, state, scratch, work))
 }
 
+/// A part of a step, or all of it.
+#[derive(Clone, Copy)]
+struct Part {
+    /// Its length, and what share of the step it is.
+    step: f64,
+    share: f64,
+    /// What is left of the step where it begins.
+    left: f64,
+    /// Whether the step ends with it.
+    last: bool,
+}
+
+/// Least share of a part.
+const SPLINTER: f64 = 1.0 / (1u32 << 24) as f64;
+
+/// Why a part of a step did not succeed.
+enum Trouble {
+    NotFinite(NotFinite),
+    /// A law or a velocity is no number, which no part of the step would change.
+    Undefined,
+    Unsolved,
+}
+
+impl Trouble {
+    fn halt(self, time: f64) -> Halt {
+        match self {
+            Trouble::NotFinite(NotFinite { index }) => Halt::NotFinite { index },
+            Trouble::Undefined | Trouble::Unsolved => Halt::Unsolved { time },
+        }
+    }
+}
+
 /// One step.
 #[inline(always)]
 fn step<const OBSERVE: bool>(
@@ -47,48 +82,108 @@ fn step<const OBSERVE: bool>(
     state: &mut NetworkState,
     scratch: &mut Scratch,
     work: &mut Work,
-) -> Result<(), NotFinite> {
-    let n = network.layout.integrated();
+) -> Result<(), Halt> {
     let index = 2 * (state.step + 1);
     network.signals.sample(index, &mut scratch.signals);
     // The state is looked at where it is; the buffers change places instead of being copied.
     std::mem::swap(&mut state.values, &mut scratch.trial);
+    let whole = Part {
+        step: network.step,
+        share: 1.0,
+        left: network.step,
+        last: true,
+    };
+    match piece::<OBSERVE>(network, scratch, work, whole) {
+        Ok(()) => std::mem::swap(&mut state.values, &mut scratch.sum),
+        Err(trouble) => {
+            let outcome = match trouble {
+                Trouble::Unsolved => in_halves::<OBSERVE>(network, scratch, work),
+                other => Err(other),
+            };
+            std::mem::swap(&mut state.values, &mut scratch.trial);
+            outcome.map_err(|trouble| trouble.halt(network.time(state.step + 1)))?;
+        }
+    }
+    state.step += 1;
+    Ok(())
+}
+
+/// A step in parts, from and to `scratch.trial`. What fails leaves state and energies as they were.
+#[cold]
+#[inline(never)]
+fn in_halves<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work: &mut Work) -> Result<(), Trouble> {
+    let ImplicitScratch { start, start_work, .. } = &mut scratch.implicit;
+    start.copy_from_slice(&scratch.trial);
+    start_work.copy_from(work);
+    let (mut done, mut share) = (0.0, 0.5);
+    while done < 1.0 {
+        let part = Part {
+            step: share * network.step,
+            share,
+            left: (1.0 - done) * network.step,
+            last: done + share == 1.0,
+        };
+        match piece::<OBSERVE>(network, scratch, work, part) {
+            Ok(()) => {
+                std::mem::swap(&mut scratch.trial, &mut scratch.sum);
+                done += share;
+                // The next part is as long as the halves before it allow.
+                while share < 1.0 && (done / (2.0 * share)).fract() == 0.0 {
+                    share *= 2.0;
+                }
+            }
+            Err(Trouble::Unsolved) if share > SPLINTER => share *= 0.5,
+            Err(trouble) => {
+                scratch.trial.copy_from_slice(&scratch.implicit.start);
+                work.copy_from(&scratch.implicit.start_work);
+                return Err(trouble);
+            }
+        }
+    }
+    Ok(())
+}
+
+/// A part of a step, from `scratch.trial` to `scratch.sum`.
+#[inline(always)]
+fn piece<const OBSERVE: bool>(
+    network: &Network,
+    scratch: &mut Scratch,
+    work: &mut Work,
+    part: Part,
+) -> Result<(), Trouble> {
+    let n = network.layout.integrated();
     network.place_bodies(&scratch.trial, &mut scratch.frames, &mut scratch.linkages);
     if OBSERVE {
         clear_observations(&network.rigid, &scratch.trial, &mut scratch.seen);
     }
     let (before, _, mut room) = scratch.parts();
-    apply_in::<OBSERVE, _>(network, &network.elements, before, &mut room, network.step);
+    apply_in::<OBSERVE, _>(network, &network.elements, before, &mut room, part.step);
     network.compress_stiff_springs(&scratch.trial, &mut scratch.compression);
     for group in &network.frictions {
-        group.push(&mut stage::<OBSERVE>(network, scratch));
+        group.push(&mut stage::<OBSERVE>(network, scratch, part));
     }
-    free_velocities(network, scratch);
+    free_velocities(network, scratch, part);
     for group in &network.frictions {
-        group.resolve(&mut stage::<OBSERVE>(network, scratch));
+        group.resolve(&mut stage::<OBSERVE>(network, scratch, part));
     }
-    if !network.islands.is_empty() {
-        solve_islands::<OBSERVE>(network, scratch);
+    if !network.islands.is_empty() && !solve_islands::<OBSERVE>(network, scratch, part.step) {
+        let defined = scratch.implicit.unsolved.is_finite();
+        return Err(if defined { Trouble::Unsolved } else { Trouble::Undefined });
     }
     if OBSERVE {
-        account(network, scratch, work);
+        account(network, scratch, work, part.step);
     }
-    move_positions(network, scratch);
+    move_positions(network, scratch, part);
     let check = scratch.sum[..n].iter().map(|x| x * 0.0).sum();
-    if let Err(error) = finite(check, &scratch.sum[..n]) {
-        std::mem::swap(&mut state.values, &mut scratch.trial);
-        return Err(error);
-    }
-    std::mem::swap(&mut state.values, &mut scratch.sum);
-    state.step += 1;
-    Ok(())
+    finite(check, &scratch.sum[..n]).map_err(Trouble::NotFinite)
 }
 
 #[inline(always)]
-fn stage<'a, const OBSERVE: bool>(network: &'a Network, scratch: &'a mut Scratch) -> ImplicitStage<'a> {
+fn stage<'a, const OBSERVE: bool>(network: &'a Network, scratch: &'a mut Scratch, part: Part) -> ImplicitStage<'a> {
     ImplicitStage {
         network,
-        step: network.step,
+        step: part.step,
+        share: part.share,
         before: &scratch.trial,
         after: &mut scratch.sum,
         load: &mut scratch.load,
@@ -100,9 +195,9 @@ fn stage<'a, const OBSERVE: bool>(network: &'a Network, scratch: &'a mut Scratch
 
 /// v̄: the velocities without friction and rigid contact; element states by their explicit rates; driven velocities.
 #[inline(always)]
-fn free_velocities(network: &Network, scratch: &mut Scratch) {
+fn free_velocities(network: &Network, scratch: &mut Scratch, part: Part) {
     let layout = &network.layout;
-    let step = network.step;
+    let step = part.step;
     let Scratch {
         trial,
         rate,
@@ -115,7 +210,7 @@ fn free_velocities(network: &Network, scratch: &mut Scratch) {
     } = scratch;
     let inertial = (&network.inverse_mass[..], &network.gravity[..]);
     free_masses(layout, inertial, step, load, trial, sum);
-    drive_velocities(&network.drives, signals.get(), step, trial, sum);
+    drive_velocities(&network.drives, signals.get(), part.left, trial, sum);
     if !(network.bodies.is_empty() && network.linkages.is_empty() && network.own_bodies.is_empty()) {
         network.accelerate(trial, frames, linkages, load, rate);
         let free = layout.positions + layout.masses + layout.drivers..layout.first_state();
@@ -151,35 +246,33 @@ pub(super) fn free_masses<R: Real>(
     }
 }
 
-/// Velocities of drivers in the step: prescribed, or those that reach the prescribed positions.
+/// Velocities of drivers in the step: prescribed, or those that reach the prescribed positions in the time that is left.
 #[inline(always)]
-pub(super) fn drive_velocities<R: Real>(drives: &[Drive<R>], signals: &[R], step: R, before: &[R], after: &mut [R]) {
+pub(super) fn drive_velocities<R: Real>(drives: &[Drive<R>], signals: &[R], left: R, before: &[R], after: &mut [R]) {
     for drive in drives {
         let (value, coordinate) = (signals[drive.signal], drive.coordinate);
         after[coordinate.v] = if drive.position {
-            (value - before[coordinate.q]) / step
+            (value - before[coordinate.q]) / left
         } else {
             value
         };
     }
 }
 
-/// x_k = x_{k−1} + T·v_k of scalar coordinates, and the positions of drivers.
+/// x_k = x_{k−1} + T·v_k of scalar coordinates.
 #[inline(always)]
-pub(super) fn move_scalars<R: Real>(
-    layout: &Layout,
-    drives: &[Drive<R>],
-    signals: &[R],
-    step: R,
-    before: &[R],
-    after: &mut [R],
-) {
+pub(super) fn move_scalars<R: Real>(layout: &Layout, step: R, before: &[R], after: &mut [R]) {
     let scalars = layout.scalars();
     let (positions, velocities) = after.split_at_mut(layout.positions);
     let moved = before[..scalars].iter().zip(&velocities[..scalars]);
     for (after, (x, v)) in positions[..scalars].iter_mut().zip(moved) {
         *after = *x + step * *v;
     }
+}
+
+/// The positions of drivers at the end of a step.
+#[inline(always)]
+pub(super) fn move_drives<R: Real>(drives: &[Drive<R>], signals: &[R], step: R, before: &[R], after: &mut [R]) {
     for drive in drives {
         let value = signals[drive.signal];
         if drive.position {
@@ -193,12 +286,19 @@ pub(super) fn move_scalars<R: Real>(
 
 /// x_k = x_{k−1} + T·v_k; rotations turn by the angle T·ω.
 #[inline(always)]
-fn move_positions(network: &Network, scratch: &mut Scratch) {
-    let step = network.step;
+fn move_positions(network: &Network, scratch: &mut Scratch, part: Part) {
+    let step = part.step;
     let Scratch {
         trial, sum, signals, ..
     } = scratch;
-    move_scalars(&network.layout, &network.drives, signals.get(), step, trial, sum);
+    move_scalars(&network.layout, step, trial, sum);
+    if part.last {
+        move_drives(&network.drives, signals.get(), network.step, trial, sum);
+    } else {
+        for drive in network.drives.iter().filter(|drive| !drive.position) {
+            sum[drive.sum] = trial[drive.sum];
+        }
+    }
     for placed in &network.bodies {
         turn(placed.q, placed.v, step, trial, sum);
     }
@@ -225,9 +325,8 @@ fn turn(q: usize, v: usize, step: f64, before: &[f64], after: &mut [f64]) {
 }
 
 /// The energy ledger of the step: every force acted through the whole step, so its work is T·f·w⁺.
-fn account(network: &Network, scratch: &mut Scratch, work: &mut Work) {
+fn account(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64) {
     let layout = &network.layout;
-    let step = network.step;
     work.kinetic += network.kinetic_loss(&scratch.trial, &scratch.sum);
     // Motion at the start of the step with the velocities of its end: that is what the forces worked on.
     scratch.rate[..layout.positions].copy_from_slice(&scratch.trial[..layout.positions]);
@@ -263,7 +362,7 @@ fn account(network: &Network, scratch: &mut Scratch, work: &mut Work) {
     for group in &network.frictions {
         group.regather(moved.state, seen);
     }
-    network.observe_stiff_springs(rate, sum, load, seen);
+    network.observe_stiff_springs(rate, sum, load, seen, step);
     work.input += step * input_power(network, sum, load, signals.get(), seen);
     for (element, seen) in seen.iter().enumerate() {
         work.delivered[element] += step * seen.power;

@@ -189,6 +189,24 @@ pub struct Work {
     pub kinetic: f64,
 }
 
+impl Work {
+    /// None yet, of so many elements.
+    pub fn new(elements: usize) -> Self {
+        Work {
+            delivered: vec![0.0; elements],
+            own: vec![0.0; elements],
+            ..Work::default()
+        }
+    }
+
+    /// Takes the energies of another, of as many elements.
+    pub(crate) fn copy_from(&mut self, other: &Work) {
+        (self.input, self.kinetic) = (other.input, other.kinetic);
+        self.delivered.copy_from_slice(&other.delivered);
+        self.own.copy_from_slice(&other.own);
+    }
+}
+
 /// Does something with each of `n` numbers. In the buffers of a small network they are done one by one: they were
 /// written one by one just before, and reading two at once would have to wait until both have reached the memory.
 ///

@@ -109,7 +109,7 @@ impl<R: Real> RoundContact<R> {
 }
 
 /// The step of a ball or point on a rigid surface; `scratch.sum` holds v̄ and receives the velocities at the end.
-pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, scratch: &mut Scratch) {
+pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, scratch: &mut Scratch, step: f64) {
     let rigid = &network.rigid[rigid];
     let Scratch {
         trial,
@@ -124,7 +124,6 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         ..
     } = scratch;
     let (before, after): (&[f64], &mut [f64]) = (trial, sum);
-    let step = network.step;
     compression[rigid.element] = 0.0;
     after[rigid.state] = 0.0;
     room.touching.clear();
@@ -205,6 +204,7 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
     let mut stage = ImplicitStage {
         network,
         step,
+        share: step / network.step,
         before,
         after,
         load,

@@ -117,6 +117,8 @@ const NEGLIGIBLE: f64 = 1e-9;
 const MEMORY: usize = 4;
 const NEWTON_STEPS: usize = 40;
 const ITERATIONS: usize = 2000;
+/// Rescues where bristles are among the blocks: their force may fall with the velocity, and a shorter step helps more.
+const SMOOTH_RESCUES: usize = 3;
 
 /// Solver of one island with the buffers it needs.
 #[derive(Default)]
@@ -525,7 +527,7 @@ impl<'a> Island<'a> {
             affine(self.matrix, self.free, force, velocity);
         }
         let (residual, _) = self.residual(force, velocity, 0.0);
-        let converged = residual <= TOLERANCE || (0..self.dims.len()).all(|i| self.holds(i, force, velocity));
+        let converged = residual <= TOLERANCE || self.solved(force, velocity);
         for i in 0..self.dims.len() {
             let rows = self.rows(i);
             if stuck[i] {
@@ -566,6 +568,11 @@ impl<'a> Island<'a> {
                 Law::Smooth(_) | Law::Lock => {}
             }
         }
+    }
+
+    /// Whether every law holds so.
+    fn solved(&self, force: &[f64], velocity: &[f64]) -> bool {
+        (0..self.dims.len()).all(|i| self.holds(i, force, velocity))
     }
 
     /// Whether the law of a block holds within the tolerance and the rounding of its velocity.
@@ -688,6 +695,9 @@ impl Work {
         // Where forces or roots are not unique, the answer must not depend on the warm start.
         let has_curve = (0..island.dims.len()).any(|i| matches!(island.law(i), Law::Curve(_)));
         let has_contact = (0..island.dims.len()).any(|i| matches!(island.law(i), Law::Contact { .. }));
+        let smooth = (0..island.dims.len()).filter(|&i| matches!(island.law(i), Law::Smooth(_)));
+        let smooth = smooth.count();
+        let most = if smooth > 0 { SMOOTH_RESCUES } else { usize::MAX };
         let absurd = 1e3 * island.scale;
         if island.singular || has_curve || force.iter().any(|f| f.abs() > absurd) {
             force.fill(0.0);
@@ -704,11 +714,14 @@ impl Work {
                 best = defect;
                 self.best[..n].copy_from_slice(force);
             }
-            if best <= 0.1 * TOLERANCE || (best <= TOLERANCE && rescues > 0) || iterations > ITERATIONS {
+            // Where rounding of the velocities is more than the tolerance there is nothing more to find.
+            let enough = || best <= TOLERANCE || (defect == best && island.solved(force, velocity));
+            if best <= 0.1 * TOLERANCE || (rescues > 0 && enough()) || iterations > ITERATIONS || rescues == most {
                 break;
             }
             rescues += 1;
-            if rescues == 1 + usize::from(has_curve) {
+            // Smooth laws have no corners.
+            if rescues == 1 + usize::from(has_curve) && smooth < island.dims.len() {
                 iterations += self.follow_smoothing(island, force, velocity);
             } else if has_contact && rescues == 2 {
                 iterations += self.hold_limits(island, force, velocity);

@@ -15,6 +15,7 @@ use super::dense::{ldlt_factor, ldlt_solve};
 use super::port::Pair;
 use super::{Network, Scratch};
 use crate::element::Observation;
+use crate::integrate::Work;
 
 /// What laws see of a step in progress.
 #[derive(Clone, Copy)]
@@ -35,6 +36,8 @@ pub struct ImplicitStage<'a> {
     pub network: &'a Network,
     /// The step T.
     pub step: f64,
+    /// What share of the step of the run that is: less than 1 where the step is done in parts.
+    pub share: f64,
     /// State at the start.
     pub before: &'a [f64],
     /// State at the end; velocities are v̄ until friction has acted.
@@ -187,9 +190,19 @@ pub(crate) struct ImplicitScratch {
     known: Vec<bool>,
     vector: Vec<f64>,
     pub(crate) touching: Vec<super::rigid::Candidate>,
-    /// Largest residual of a coupled solve so far, and the step it was in.
+    /// Largest residual of a coupled solve so far.
     pub(crate) worst: f64,
+    /// Residual of the last solve that did not succeed.
+    pub(crate) unsolved: f64,
+    /// State and energies at the start of a step that is done in parts.
+    pub(crate) start: Vec<f64>,
+    pub(crate) start_work: Work,
+    /// Compressive forces before the islands, which the parts of a step begin with.
+    compression: Vec<f64>,
 }
+
+/// Residual of a coupled solve above which it counts as none.
+const UNSOLVED: f64 = 1e-6;
 
 /// Where the law of a block comes from.
 #[derive(Clone, Copy, Debug)]
@@ -211,6 +224,8 @@ impl ImplicitScratch {
                 }
             }
         }
+        let parts = !network.islands.is_empty();
+        let elements = if parts { network.element_count } else { 0 };
         let widest = network.linkages.iter().map(|l| l.velocities).max().unwrap_or(0);
         ImplicitScratch {
             solver: Solver::new(rows, blocks),
@@ -230,6 +245,10 @@ impl ImplicitScratch {
             vector: vec![0.0; size.max(1)],
             touching: Vec::with_capacity(blocks),
             worst: 0.0,
+            unsolved: 0.0,
+            start: vec![0.0; if parts { network.layout.len() } else { 0 }],
+            start_work: Work::new(elements),
+            compression: vec![0.0; elements],
         }
     }
 }
@@ -264,19 +283,24 @@ impl Blocks for IslandLaws<'_> {
     }
 }
 
-/// Solves every island: velocities in `scratch.sum` change from v̄ to those at the end of the step.
-pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch) {
-    for island in &network.islands {
-        match network.lone_contact(island) {
-            Some(rigid) => solve_ball::<OBSERVE>(network, rigid, scratch),
-            None => solve_island::<OBSERVE>(network, island, scratch),
+/// Solves every island: velocities in `scratch.sum` change from v̄ to those at the end of the step. False if one is not solved.
+pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, step: f64) -> bool {
+    scratch.implicit.compression.copy_from_slice(&scratch.compression);
+    let solved = network.islands.iter().all(|island| match network.lone_contact(island) {
+        Some(rigid) => {
+            solve_ball::<OBSERVE>(network, rigid, scratch, step);
+            true
         }
+        None => solve_island::<OBSERVE>(network, island, scratch, step),
+    });
+    if !solved {
+        scratch.compression.copy_from_slice(&scratch.implicit.compression);
     }
+    solved
 }
 
-fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch: &mut Scratch) {
+fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch: &mut Scratch, step: f64) -> bool {
     let n = island.size;
-    let step = network.step;
     let Scratch {
         trial,
         sum,
@@ -422,7 +446,7 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
     }
     let blocks = room.sources.len();
     if rows == 0 {
-        return;
+        return true;
     }
 
     // W = T·J·A⁻¹·Jᵀ.
@@ -462,6 +486,10 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
         &mut room.velocity[..rows],
         &mut room.stuck[..blocks],
     );
+    if outcome.residual > UNSOLVED {
+        room.unsolved = outcome.residual;
+        return false;
+    }
     room.worst = room.worst.max(outcome.residual);
 
     // v⁺ = v̄ + T·A⁻¹·Jᵀ·f.
@@ -481,6 +509,7 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
     let mut stage = ImplicitStage {
         network,
         step,
+        share: step / network.step,
         before,
         after,
         load,
@@ -512,6 +541,7 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
         }
         row += room.dims[block];
     }
+    true
 }
 
 impl IslandBody {
@@ -703,6 +733,7 @@ impl Network {
         after: &[f64],
         load: &mut [f64],
         seen: &mut [Observation],
+        step: f64,
     ) {
         for spring in &self.stiff_springs {
             let mut note = Observation {
@@ -715,7 +746,7 @@ impl Network {
                 let at = |index: usize, state: &[f64]| state[index + axis];
                 let offset = pair.ratio[0] * at(pair.first.q, before) - pair.ratio[1] * at(pair.second.q, before);
                 let velocity = pair.ratio[0] * at(pair.first.v, after) - pair.ratio[1] * at(pair.second.v, after);
-                let stretch = offset - spring.length + self.step * velocity;
+                let stretch = offset - spring.length + step * velocity;
                 let force = -spring.stiffness * stretch - spring.damping * velocity;
                 note.force[axis] = force;
                 note.velocity[axis] = velocity;

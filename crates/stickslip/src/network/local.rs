@@ -5,6 +5,11 @@
 use super::coupled::{Asked, Block};
 use super::dense::{dot, length, lu_solve};
 
+/// Lines along which a smooth law is solved before its block counts as hopeless.
+const LINES: usize = 4;
+/// Defect of a smooth law, relative to its force, below which it counts as solved.
+const YIELDED: f64 = 1e-9;
+
 pub(super) type Vector = [f64; 3];
 pub(super) type Matrix = [[f64; 3]; 3];
 
@@ -230,10 +235,7 @@ pub(super) fn solve_alone(law: Law, compliance: &Matrix, q: &[f64], f: &mut [f64
         Law::Lock => hold(compliance, q, f),
         Law::Dry(limit) => rub(compliance, q, f, limit, &|_| limit),
         Law::Curve(curve) => rub(compliance, q, f, steady(curve, 0.0).0, &|speed| steady(curve, speed).0),
-        Law::Smooth(force) => match f {
-            [f] => yield_along(force, compliance[0][0], q[0], f),
-            _ => yield_smoothly(force, compliance, q, f),
-        },
+        Law::Smooth(force) => yield_smoothly(force, compliance, q, f),
         Law::Contact { target, mu, .. } => touch(target, mu, compliance, q, f),
     }
 }
@@ -334,18 +336,72 @@ fn rub(compliance: &Matrix, q: &[f64], f: &mut [f64], limit: f64, curve: &dyn Fn
     }
 }
 
-/// f = −ψ(q + W·f) of a scalar, by Newton's method in a bracket. ψ resists, so f + ψ rises for good where |f| is large: a
-/// bracket that is widened holds a root, also where ψ falls with the velocity.
-fn yield_along(force: Asked<'_>, compliance: f64, q: f64, f: &mut f64) {
-    let excess = |f: f64| {
-        let (psi, tangent) = smooth(force, &[q + compliance * f]);
-        (f + psi[0], 1.0 + compliance * tangent[0][0])
-    };
-    let (value, slope) = excess(*f);
-    if value == 0.0 || !value.is_finite() {
+/// The velocity q + W·f.
+fn moved(compliance: &Matrix, q: &[f64], f: &[f64]) -> Vector {
+    let d = q.len();
+    let mut w = [0.0; 3];
+    for k in 0..d {
+        w[k] = q[k] + dot(&compliance[k][..d], f);
+    }
+    w
+}
+
+/// f = −ψ(q + W·f): by Newton's method from the last force. Where that stops (a force that falls with the velocity has several roots,
+/// and between them places where Newton's method goes round), from where the law holds along one line: first that of q, then
+/// those of the force found there.
+fn yield_smoothly(force: Asked<'_>, compliance: &Matrix, q: &[f64], f: &mut [f64]) {
+    let d = q.len();
+    let mut towards = [0.0; 3];
+    if let [f] = f {
+        towards[0] = 1.0;
+        *f = yield_along(force, compliance, q, &towards[..1], *f);
         return;
     }
-    let (mut near, mut width) = (*f, value.abs());
+    if yield_everywhere(force, compliance, q, f) {
+        return;
+    }
+    for k in 0..d {
+        towards[k] = -q[k];
+    }
+    for _ in 0..LINES {
+        let size = length(&towards[..d]);
+        if size == 0.0 || !size.is_finite() {
+            return;
+        }
+        towards.iter_mut().for_each(|component| *component /= size);
+        let along = yield_along(force, compliance, q, &towards[..d], 0.0);
+        for k in 0..d {
+            f[k] = along * towards[k];
+        }
+        let (psi, _) = smooth(force, &moved(compliance, q, f)[..d]);
+        if yield_everywhere(force, compliance, q, f) {
+            return;
+        }
+        towards = psi.map(|component| -component);
+    }
+}
+
+/// The size φ of a force φ·t along the unit vector t that does what the law says in this direction, t·(f + ψ(q + W·f)) = 0, by
+/// Newton's method in a bracket. ψ resists, so that φ + t·ψ rises for good where |φ| is large: a bracket that is widened holds a root,
+/// also where ψ falls with the velocity.
+fn yield_along(force: Asked<'_>, compliance: &Matrix, q: &[f64], t: &[f64], start: f64) -> f64 {
+    let d = q.len();
+    let pushed = moved(compliance, &[0.0; 3][..d], t);
+    let excess = |size: f64| {
+        let mut w = [0.0; 3];
+        for k in 0..d {
+            w[k] = q[k] + size * pushed[k];
+        }
+        let (psi, tangent) = smooth(force, &w[..d]);
+        let slope: f64 = (0..d).map(|k| t[k] * dot(&tangent[k][..d], &pushed[..d])).sum();
+        (size + dot(t, &psi[..d]), 1.0 + slope)
+    };
+    let mut size = start;
+    let (value, slope) = excess(size);
+    if value == 0.0 || !value.is_finite() {
+        return size;
+    }
+    let (mut near, mut width) = (size, value.abs());
     let mut far = near - width.copysign(value);
     for _ in 0..200 {
         let (other, _) = excess(far);
@@ -358,16 +414,16 @@ fn yield_along(force: Asked<'_>, compliance: f64, q: f64, f: &mut f64) {
     let (mut low, mut high) = (near.min(far), near.max(far));
     let (mut value, mut slope) = (value, slope);
     for round in 0..200 {
-        let newton = *f - value / slope;
+        let newton = size - value / slope;
         let inside = round < 50 && newton > low && newton < high;
         let next = if inside { newton } else { 0.5 * (low + high) };
-        if next == *f || high - low <= f64::EPSILON * high.abs().max(low.abs()) {
-            return;
+        if next == size || high - low <= f64::EPSILON * high.abs().max(low.abs()) {
+            return size;
         }
-        *f = next;
+        size = next;
         (value, slope) = excess(next);
         if value == 0.0 || !value.is_finite() {
-            return;
+            return size;
         }
         if value > 0.0 {
             high = next;
@@ -375,20 +431,14 @@ fn yield_along(force: Asked<'_>, compliance: f64, q: f64, f: &mut f64) {
             low = next;
         }
     }
+    size
 }
 
-/// f = −ψ(q + W·f), by Newton's method with halved steps.
-fn yield_smoothly(force: Asked<'_>, compliance: &Matrix, q: &[f64], f: &mut [f64]) {
+/// f = −ψ(q + W·f), by Newton's method with halved steps. False if it stops before.
+fn yield_everywhere(force: Asked<'_>, compliance: &Matrix, q: &[f64], f: &mut [f64]) -> bool {
     let d = q.len();
-    let velocity = |f: &[f64]| {
-        let mut w = [0.0; 3];
-        for k in 0..d {
-            w[k] = q[k] + dot(&compliance[k][..d], f);
-        }
-        w
-    };
     let defect = |f: &[f64]| {
-        let (psi, tangent) = smooth(force, &velocity(f)[..d]);
+        let (psi, tangent) = smooth(force, &moved(compliance, q, f)[..d]);
         let mut r = [0.0; 3];
         for k in 0..d {
             r[k] = -psi[k] - f[k];
@@ -396,10 +446,10 @@ fn yield_smoothly(force: Asked<'_>, compliance: &Matrix, q: &[f64], f: &mut [f64
         (r, tangent)
     };
     let (mut r, mut tangent) = defect(f);
+    let mut size = length(&r[..d]);
     for _ in 0..30 {
-        let size = length(&r[..d]);
         if size <= 4.0 * f64::EPSILON * length(f) || !size.is_finite() {
-            return;
+            break;
         }
         let (mut matrix, mut step) = ([0.0; 9], r);
         for k in 0..d {
@@ -409,26 +459,35 @@ fn yield_smoothly(force: Asked<'_>, compliance: &Matrix, q: &[f64], f: &mut [f64
             }
         }
         if !lu_solve(&mut matrix[..d * d], d, &mut step[..d]) {
-            return;
+            break;
         }
         let mut fraction = 1.0;
-        loop {
+        let improved = loop {
             let mut trial = [0.0; 3];
             for k in 0..d {
                 trial[k] = f[k] + fraction * step[k];
             }
             let (r_trial, tangent_trial) = defect(&trial[..d]);
-            if length(&r_trial[..d]) < size {
+            let size_trial = length(&r_trial[..d]);
+            if size_trial < size {
                 f.copy_from_slice(&trial[..d]);
-                (r, tangent) = (r_trial, tangent_trial);
-                break;
+                (r, tangent, size) = (r_trial, tangent_trial, size_trial);
+                break true;
             }
             fraction *= 0.5;
             if fraction < 1e-6 {
-                return;
+                break false;
             }
+        };
+        if !improved {
+            break;
         }
     }
+    // A stiff law turns the rounding of the velocity into much more than that of the force.
+    let steepest = tangent[..d].iter().map(|row| length(&row[..d])).fold(0.0, f64::max);
+    let stiffest = (0..d).map(|k| compliance[k][k]).fold(0.0, f64::max);
+    let rounding = 16.0 * f64::EPSILON * (length(q) + stiffest * length(f));
+    size <= YIELDED * length(f) + steepest * rounding
 }
 
 /// Normal force for the present friction, friction for that normal force, repeated while they change each other.

@@ -106,6 +106,16 @@ impl Run {
         let value = &self.report.elements[element][key];
         value.as_f64().unwrap_or_else(|| panic!("{element}.{key} is {value}"))
     }
+
+    /// Energy that went to and fro.
+    pub fn moved(&self) -> f64 {
+        let energy = self.report.energy.as_ref().unwrap();
+        let elements = self.report.elements.values();
+        let heat: f64 = elements
+            .map(|element| element["dissipated"].as_f64().unwrap().abs())
+            .sum();
+        energy.input.abs() + heat + (energy.final_ - energy.initial).abs() + energy.stored
+    }
 }
 
 /// Fails unless the numbers agree.

@@ -162,10 +162,22 @@ impl Evolution {
                 R::select(near, sum * small - R::lit(EULER) - small.ln(), far)
             }
             Evolution::Ratio => {
+                // −R − ln(1 − R); of a small R, where both nearly cancel, by ln(1 − R) = −2·artanh y with y = R/(2 − R):
+                // 2y²/(1 + y) + 2y³·(1/3 + y²/5 + y⁴/7 + …).
+                let near = ratio.lt(R::lit(0.25));
+                let y = R::select(near, ratio / (R::lit(2.0) - ratio), R::zero());
+                let mut sum = R::zero();
+                for k in (1..10).rev() {
+                    sum = sum * y * y + R::lit(1.0 / (2 * k + 1) as f64);
+                }
+                let small = (y / (R::one() + y) + y * y * sum) * y * R::lit(2.0);
+                if near.all() {
+                    return small;
+                }
                 // ln(1 − R) with what the rounding of 1 − R lost.
                 let rest = R::one() - ratio;
                 let lost = (R::one() - rest) - ratio;
-                R::zero().max(-ratio - (rest.ln() + lost / rest))
+                R::select(near, small, -ratio - (rest.ln() + lost / rest))
             }
         }
     }

@@ -545,7 +545,10 @@ impl<R: Real> Subloading<R> {
             let scale = x * R::lit(LAST_CHANGE);
             let moved = (newton - x).abs();
             let near = falling & moved.le(scale) & (moved * self.r * slip_slope).le(R::lit(LAST_CHANGE));
-            let closed = halved.same(low) | halved.same(high);
+            // A bracket across which the force does not change holds nothing more: R₀ comes back from its travel with rounding, and the
+            // root can be at 0, to which halvings get no nearer.
+            let even = falling & (whole + fall * (high - low) * R::lit(0.125)).same(whole);
+            let closed = halved.same(low) | halved.same(high) | even;
             let done = small | near | closed;
             // The last change is one of Newton's method: that makes the derivative of a dual number exact. Its value is next to
             // nothing, so that the outcome follows it in proportion.
