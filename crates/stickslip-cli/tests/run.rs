@@ -147,6 +147,35 @@ fn every_keeps_first_and_last_row() {
 }
 
 #[test]
+fn a_stretch_of_time_is_drawn() {
+    let folder = Folder::with_block("window");
+    let draw = |from: &str, until: &str| {
+        let arguments = [
+            "run",
+            "block.toml",
+            "--quiet",
+            "--plot",
+            "a.svg",
+            "--from",
+            from,
+            "--until",
+            until,
+        ];
+        folder.run(&arguments)
+    };
+    draw("3", "3500 ms").ok();
+    let svg = folder.read("a.svg");
+    assert!(
+        svg.contains(">3.1<") && svg.contains(">3.4<") && !svg.contains(">1.5<"),
+        "{svg}"
+    );
+    draw("9", "10").fails(2, &["nothing to draw", "the run lasts 4 s"]);
+    draw("2", "1").fails(2, &["nothing to draw"]);
+    draw("1 kg", "4").fails(2, &["write a time"]);
+    folder.run(&["run", "block.toml", "--from", "1"]).fails(2, &["--plot"]);
+}
+
+#[test]
 fn output_columns_select() {
     let folder = Folder::new("columns");
     folder.write(
