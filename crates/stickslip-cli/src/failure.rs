@@ -29,7 +29,7 @@ impl Failure {
         Self::input(format!("there is no {what} \"{name}\""), suggestion(name, what, known))
     }
 
-    /// A file that could not be written.
+    /// A file that could not be written; wrong input if there is no such place.
     pub fn write(path: &Path, error: &io::Error) -> Self {
         let help = match error.kind() {
             io::ErrorKind::NotFound => "the folder does not exist: create it first",
@@ -38,7 +38,12 @@ impl Failure {
             io::ErrorKind::IsADirectory => "name a file, not a folder",
             _ => "",
         };
-        Self::Work(plain(&format!("cannot write {}: {error}", path.display()), help))
+        let text = plain(&format!("cannot write {}: {error}", path.display()), help);
+        match error.kind() {
+            // No such place: the name is wrong. Anything else may be otherwise the next time.
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => Self::Input(text),
+            _ => Self::Work(text),
+        }
     }
 
     /// Tells the user and gives the exit status.

@@ -1,6 +1,8 @@
 //! Pictures of runs: which columns go into which panel, and what is kept of long runs.
 
 use crate::failure::Failure;
+use crate::text::number;
+use std::io::ErrorKind;
 use std::path::Path;
 use stickslip::advice;
 use stickslip::report::{SizeBin, SlipEventsReport};
@@ -115,7 +117,23 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
     } else {
         Quantity::Force
     };
-    (part == "force").then(|| (quantity, with_axis(owner, suffix)))
+    (part == "force").then(|| match suffix {
+        Some("magnitude") => (quantity, format!("|{owner}|")),
+        _ => (quantity, with_axis(owner, suffix)),
+    })
+}
+
+/// What the amplitude of the stick-slip analysis is the amplitude of, with its unit where the signal is not scaled.
+pub fn amplitude(scenario: &Scenario) -> String {
+    let Some(spec) = &scenario.stick_slip else {
+        return "amplitude".to_string();
+    };
+    if spec.scale != 1.0 {
+        return format!("amplitude of {}/{}", spec.signal, number(spec.scale));
+    }
+    let label = shown(scenario, &spec.signal).map_or("", |(quantity, _)| quantity.label());
+    let unit = label.find('(').map_or("", |at| &label[at..]);
+    format!("amplitude of {} {unit}", spec.signal).trim_end().to_string()
 }
 
 /// Sums and means of a chain, and where its drive is.
@@ -168,6 +186,10 @@ pub struct Curve {
 
 /// A curve that turns more often than this fills an area, in which dashes would only look like more motion.
 const DENSE: usize = 60;
+/// The part of its range by which a curve must swing back for a turn that is seen.
+const SEEN: f64 = 0.05;
+/// Columns of a picture that are told apart: several turns in one are a single line.
+const COLUMNS: f64 = 300.0;
 /// Rows up to which every point is kept.
 const WHOLE: u64 = 100_000;
 /// Stretches a longer run is divided into.
@@ -221,15 +243,79 @@ impl Curve {
     pub fn series(mut self, label: &str) -> Series {
         self.close();
         let (x, y): (Vec<f64>, Vec<f64>) = self.points.into_iter().unzip();
-        let turns = y.windows(3).filter(|w| (w[1] - w[0]) * (w[2] - w[1]) < 0.0).count();
-        let style = if turns > DENSE { Style::Solid } else { Style::Line };
+        let style = if turns(&x, &y) > DENSE {
+            Style::Solid
+        } else {
+            Style::Line
+        };
         Series::line(label.to_string(), x, y).style(style)
+    }
+}
+
+/// In how many columns of a picture a curve turns, small ripple aside.
+fn turns(x: &[f64], y: &[f64]) -> usize {
+    let range = |(low, high): (f64, f64), value: &f64| (low.min(*value), high.max(*value));
+    let (low, high) = y.iter().fold((f64::INFINITY, f64::NEG_INFINITY), range);
+    let least = SEEN * (high - low);
+    let (Some(&start), Some(&end)) = (x.first(), x.last()) else {
+        return 0;
+    };
+    let column = |x: f64| (COLUMNS * (x - start) / (end - start)) as i64;
+    let (mut turns, mut last, mut rising, mut extreme) = (0, -1, true, y[0]);
+    for (&x, &value) in x.iter().zip(y) {
+        let ahead = if rising { value - extreme } else { extreme - value };
+        if ahead > 0.0 {
+            extreme = value;
+        } else if ahead < -least {
+            (rising, extreme) = (!rising, value);
+            turns += usize::from(column(x) != last);
+            last = column(x);
+        }
+    }
+    turns
+}
+
+/// The stretch of time that is drawn.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Window {
+    from: f64,
+    until: f64,
+}
+
+impl Window {
+    /// A stretch of a run that lasts so long, s.
+    ///
+    /// # Errors
+    /// Wrong input: nothing of the run lies in it.
+    pub fn new(from: Option<f64>, until: Option<f64>, duration: f64) -> Result<Self, Failure> {
+        let window = Window {
+            from: from.unwrap_or(0.0),
+            until: until.unwrap_or(duration),
+        };
+        if window.from < window.until && window.from < duration && window.until > 0.0 {
+            return Ok(window);
+        }
+        Err(Failure::input(
+            format!(
+                "there is nothing to draw from {} s until {} s",
+                number(window.from),
+                number(window.until)
+            ),
+            format!("the run lasts {} s", number(duration)),
+        ))
+    }
+
+    /// How many of so many rows of a run that lasts so long lie in it, about.
+    fn share(&self, rows: u64, duration: f64) -> u64 {
+        let length = self.until.min(duration) - self.from.max(0.0);
+        (rows as f64 * (length / duration).min(1.0)).ceil() as u64
     }
 }
 
 /// What a figure is drawn from, row by row.
 pub struct Recording {
     title: String,
+    window: Window,
     curves: Vec<(usize, Quantity, String, Curve)>,
 }
 
@@ -238,7 +324,8 @@ impl Recording {
     ///
     /// # Errors
     /// Wrong input: none of them can be drawn.
-    pub fn new(scenario: &Scenario, columns: &[String], rows: u64) -> Result<Self, Failure> {
+    pub fn new(scenario: &Scenario, columns: &[String], rows: u64, window: Window) -> Result<Self, Failure> {
+        let rows = window.share(rows, scenario.simulation.duration);
         let curves: Vec<_> = columns
             .iter()
             .enumerate()
@@ -254,11 +341,14 @@ impl Recording {
             ));
         }
         let title = scenario.title.replace('$', "");
-        Ok(Recording { title, curves })
+        Ok(Recording { title, window, curves })
     }
 
     /// Takes note of a row.
     pub fn row(&mut self, row: &[f64]) {
+        if row[0] < self.window.from || row[0] > self.window.until {
+            return;
+        }
         for (column, _, _, curve) in &mut self.curves {
             curve.push(row[0], row[*column]);
         }
@@ -297,7 +387,10 @@ pub fn add_sizes(figure: &mut Figure, events: &SlipEventsReport, spec: Option<Sl
     if events.sizes.is_empty() {
         return;
     }
-    let (x, at_least): (Vec<f64>, Vec<f64>) = (events.sizes.iter()).map(|bin| (bin.from, bin.at_least as f64)).unzip();
+    let steps = (events.sizes.iter()).map(|bin| (bin.from, bin.at_least as f64));
+    // The last step reaches to the largest event.
+    let last = events.sizes.last().map(|bin| (events.largest, bin.at_least as f64));
+    let (x, at_least): (Vec<f64>, Vec<f64>) = steps.chain(last).unzip();
     let middle = |bin: &SizeBin| (bin.from * bin.to).sqrt();
     let counted = events.sizes.iter().filter(|bin| bin.count > 0);
     let (centre, count): (Vec<f64>, Vec<f64>) = counted.map(|bin| (middle(bin), bin.count as f64)).unzip();
@@ -325,7 +418,7 @@ pub fn add_sizes(figure: &mut Figure, events: &SlipEventsReport, spec: Option<Sl
         let ratio = libm::exp10(0.5 / f64::from(bins));
         let expected = |m: f64| events.fitted as f64 * (part(m / ratio) - part(m * ratio)) / all;
         let line = Series::line(
-            format!("$b$ = {b:.2}"),
+            format!("exponent {b:.2} ± {:.2}", events.exponent_error.unwrap_or(f64::NAN)),
             vec![least, most],
             vec![expected(least), expected(most)],
         );
@@ -352,7 +445,7 @@ pub fn figure(title: String, panels: Vec<Panel>) -> Figure {
 /// Checks the name of a picture before any work is done.
 ///
 /// # Errors
-/// Wrong input: the extension names no format.
+/// Wrong input: the extension names no format, or the folder does not exist.
 pub fn check(path: &Path) -> Result<(), Failure> {
     let extension = path
         .extension()
@@ -360,7 +453,12 @@ pub fn check(path: &Path) -> Result<(), Failure> {
         .unwrap_or_default()
         .to_lowercase();
     match extension.as_str() {
-        "svg" | "png" => Ok(()),
+        "svg" | "png" => match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
+                Err(Failure::write(path, &ErrorKind::NotFound.into()))
+            }
+            _ => Ok(()),
+        },
         _ => Err(Failure::input(
             format!("cannot tell the format of the picture {}", path.display()),
             "end the name with .svg or .png",
@@ -386,6 +484,28 @@ pub fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ripple_does_not_count_as_turns() {
+        let wave = |x: f64| (0.1 * x).sin() + 0.01 * (3.0 * x).sin();
+        let x: Vec<f64> = (0..2000).map(|i| 0.1 * f64::from(i)).collect();
+        let y: Vec<f64> = x.iter().map(|x| wave(*x)).collect();
+        // 20 rad of the wave: it turns at 1.57, 4.71, …, 17.3.
+        assert_eq!(turns(&x, &y), 6);
+        assert_eq!(turns(&x[..9], &[1.0; 9]), 0);
+        // A burst within one column is one line; the same over the whole picture fills it.
+        let burst = |rate: f64| x.iter().map(move |x| if *x < rate { (7.0 * x).sin() } else { 0.0 });
+        assert!(turns(&x, &burst(5.0).collect::<Vec<_>>()) < 10);
+        assert!(turns(&x, &burst(1e3).collect::<Vec<_>>()) > DENSE);
+    }
+
+    #[test]
+    fn a_window_lies_within_the_run() {
+        let window = Window::new(Some(2.0), None, 10.0).unwrap();
+        assert_eq!((window.until, window.share(1000, 10.0)), (10.0, 800));
+        assert!(Window::new(Some(3.0), Some(2.0), 10.0).is_err());
+        assert!(Window::new(Some(12.0), None, 10.0).is_err());
+    }
 
     #[test]
     fn long_curves_keep_their_extremes() {

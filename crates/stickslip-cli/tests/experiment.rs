@@ -240,3 +240,29 @@ fn what_the_friction_had_is_printed() {
         (&"10 N".into(), &"12 N".into())
     );
 }
+
+#[test]
+fn the_table_says_what_was_measured_and_what_the_friction_had() {
+    let folder = Folder::new("experiment-table");
+    let ran = folder.run(&["experiment", "velocity-step", "--law", "lugre"]).ok();
+    for word in ["plateau 1 mm/s", "plateau 100 mm/s", "stribeck_velocity = 0.01 m/s"] {
+        assert!(ran.out.contains(word), "no {word:?} in:\n{}", ran.out);
+    }
+    let changed = ["--set", "elements.floor.stribeck_velocity=\"5 mm/s\""];
+    let given = &tried(&folder, "velocity-step", "lugre", &changed)[0]["given"];
+    assert_eq!(given["stribeck_velocity"], "0.005 m/s");
+    // No steady curve, no Stribeck velocity.
+    let given = &tried(&folder, "no-drift", "subloading", &[])[0]["given"];
+    assert!(
+        given["mu_static"].is_string() && given["stribeck_velocity"].is_null(),
+        "{given}"
+    );
+    let takes = |law: &str| {
+        folder
+            .run(&["laws", law])
+            .ok()
+            .out
+            .contains("it takes no stribeck_velocity")
+    };
+    assert!(takes("subloading") && !takes("lugre"));
+}

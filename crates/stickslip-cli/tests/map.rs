@@ -89,10 +89,11 @@ fn cells_are_stable_where_the_closed_form_says() {
     let svg = folder.read("a.svg");
     for word in [
         "elements.spring.stiffness (N/m)",
-        "bodies.hook.velocity (SI)",
+        "bodies.hook.velocity (m/s)",
         "boundary",
         "stable",
-        "amplitude of stick-slip",
+        "by inertia",
+        "amplitude of floor.force (N)",
     ] {
         assert!(svg.contains(word), "no {word:?}");
     }
@@ -179,4 +180,25 @@ fn wrong_input_is_refused() {
     folder.write("slider.toml", bare);
     folder.run(&arguments(x, Y, &[])).fails(2, &["[analysis]"]);
     assert_eq!(folder.names(), ["slider.toml"]);
+}
+
+#[test]
+fn columns_without_a_boundary_are_named_in_order_with_their_unit() {
+    let folder = folder("map-lost");
+    // The critical speed is above the range for the softer springs.
+    for (k, above) in [(50.0, true), (141.421, true), (237.841, false)] {
+        assert_eq!(critical_speed(k) > 0.2, above);
+    }
+    let x = "elements.spring.stiffness=log:50:400:5";
+    let y = "bodies.hook.velocity=log:0.05:0.2:3";
+    let ran = folder
+        .run(&arguments(x, y, &["--trace-boundary", "--out", "a.csv"]))
+        .ok();
+    let lost = "warning: no boundary between the ends of bodies.hook.velocity at elements.spring.stiffness = 50, 84.0896, 141.421 N/m";
+    assert!(ran.err.contains(lost), "{}", ran.err);
+    assert!(
+        ran.out.contains("elements.spring.stiffness (N/m)") && ran.out.contains("cost less as a grid"),
+        "{}",
+        ran.out
+    );
 }

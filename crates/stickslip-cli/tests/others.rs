@@ -91,7 +91,7 @@ fn new_overwrites_nothing() {
         .fails(2, &["did you mean \"block\"", "sphere"]);
     folder
         .run(&["new", "block", "nowhere/a.toml"])
-        .fails(1, &["cannot write"]);
+        .fails(2, &["cannot write"]);
 }
 
 #[test]

@@ -112,6 +112,22 @@ fn csv_and_json_hold_the_same_doubles_as_the_report() {
 }
 
 #[test]
+fn a_run_that_explodes_ends_with_status_1() {
+    let folder = Folder::new("explodes");
+    // omega*T = 3, beyond the 2*sqrt(2) of RK4 on an undamped oscillator: finite at the end, and absurd.
+    folder.write(
+        "block.toml",
+        "[simulation]\nduration = 1\nstep = 0.01\nintegrator = \"rk4\"\n[bodies.block]\nkind = \"mass\"\nmass = 1\nposition = 0.01\n\
+         [elements.s]\nkind = \"spring\"\nbetween = [\"block\", \"ground\"]\nstiffness = 90000\n",
+    );
+    let ran = folder.run(&["run", "block.toml", "--quiet"]);
+    ran.fails(1, &["diverged", "block.velocity", "step well below 0.01 s"]);
+    // The report is printed all the same, and says it.
+    let ran = folder.run(&["run", "block.toml", "--json"]);
+    assert!(ran.out.contains("diverged before t = 1 s"), "{}", ran.out);
+}
+
+#[test]
 fn every_keeps_first_and_last_row() {
     let folder = Folder::with_block("every");
     for (every, times) in [
@@ -128,6 +144,35 @@ fn every_keeps_first_and_last_row() {
     folder
         .run(&["run", "block.toml", "--every", "0"])
         .fails(2, &["--every"]);
+}
+
+#[test]
+fn a_stretch_of_time_is_drawn() {
+    let folder = Folder::with_block("window");
+    let draw = |from: &str, until: &str| {
+        let arguments = [
+            "run",
+            "block.toml",
+            "--quiet",
+            "--plot",
+            "a.svg",
+            "--from",
+            from,
+            "--until",
+            until,
+        ];
+        folder.run(&arguments)
+    };
+    draw("3", "3500 ms").ok();
+    let svg = folder.read("a.svg");
+    assert!(
+        svg.contains(">3.1<") && svg.contains(">3.4<") && !svg.contains(">1.5<"),
+        "{svg}"
+    );
+    draw("9", "10").fails(2, &["nothing to draw", "the run lasts 4 s"]);
+    draw("2", "1").fails(2, &["nothing to draw"]);
+    draw("1 kg", "4").fails(2, &["write a time"]);
+    folder.run(&["run", "block.toml", "--from", "1"]).fails(2, &["--plot"]);
 }
 
 #[test]
@@ -255,7 +300,7 @@ fn places_that_cannot_be_written_to() {
         ["run", "block.toml", "--out", "block.toml/a.json"],
         ["run", "block.toml", "--plot", "nowhere/a.svg"],
     ] {
-        folder.run(&arguments).fails(1, &["cannot write", arguments[3]]);
+        folder.run(&arguments).fails(2, &["cannot write", arguments[3]]);
     }
 }
 

@@ -351,7 +351,7 @@ fn wrong_input_is_refused_before_any_run() {
         .fails(2, &["--vary"]);
     folder
         .run(&with(&GRID, &["--out", "nowhere/a.csv"]))
-        .fails(1, &["cannot write nowhere/a.csv"]);
+        .fails(2, &["cannot write nowhere/a.csv"]);
     assert_eq!(folder.names(), ["block.toml"]);
 }
 

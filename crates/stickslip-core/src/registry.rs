@@ -66,6 +66,9 @@ pub struct Law {
     pub state_name: Option<&'static str>,
     /// Whether a static limit above the kinetic one needs a Stribeck velocity: laws without stick memory.
     pub needs_stribeck: bool,
+    /// Whether friction follows the steady curve, its Stribeck velocity or table included. If not, the law takes `mu_kinetic`,
+    /// `mu_static`, `viscous` and a normal force, and its own states say how friction falls.
+    pub steady_curve: bool,
     /// What it promises.
     pub properties: Properties,
 }
@@ -146,6 +149,7 @@ pub const LAWS: &[Law] = &[
         states: 1,
         state_name: None,
         needs_stribeck: false,
+        steady_curve: true,
         properties: Properties {
             holds_exactly: true,
             holds_elastically: true,
@@ -166,6 +170,7 @@ pub const LAWS: &[Law] = &[
         states: 0,
         state_name: None,
         needs_stribeck: false,
+        steady_curve: true,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -186,6 +191,7 @@ pub const LAWS: &[Law] = &[
         states: 0,
         state_name: None,
         needs_stribeck: true,
+        steady_curve: true,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -214,6 +220,7 @@ pub const LAWS: &[Law] = &[
         states: 0,
         state_name: None,
         needs_stribeck: true,
+        steady_curve: true,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -236,6 +243,7 @@ pub const LAWS: &[Law] = &[
         states: 1,
         state_name: Some("e"),
         needs_stribeck: true,
+        steady_curve: true,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: true,
@@ -264,6 +272,7 @@ pub const LAWS: &[Law] = &[
         states: 1,
         state_name: Some("a"),
         needs_stribeck: true,
+        steady_curve: true,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: true,
@@ -284,6 +293,7 @@ pub const LAWS: &[Law] = &[
         states: 1,
         state_name: Some("e"),
         needs_stribeck: true,
+        steady_curve: true,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -306,6 +316,7 @@ pub const LAWS: &[Law] = &[
         states: 1,
         state_name: Some("e"),
         needs_stribeck: true,
+        steady_curve: true,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -398,6 +409,7 @@ pub const LAWS: &[Law] = &[
         states: 4,
         state_name: Some("e mu R"),
         needs_stribeck: false,
+        steady_curve: false,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -426,6 +438,7 @@ pub const LAWS: &[Law] = &[
         states: 0,
         state_name: None,
         needs_stribeck: false,
+        steady_curve: false,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
@@ -471,6 +484,7 @@ pub const LAWS: &[Law] = &[
         states: 1,
         state_name: Some("e"),
         needs_stribeck: false,
+        steady_curve: false,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
@@ -493,6 +507,7 @@ pub const LAWS: &[Law] = &[
         states: 1,
         state_name: Some("e"),
         needs_stribeck: false,
+        steady_curve: false,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
@@ -525,6 +540,7 @@ pub const LAWS: &[Law] = &[
         states: 0,
         state_name: None,
         needs_stribeck: false,
+        steady_curve: false,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
@@ -543,6 +559,7 @@ pub const LAWS: &[Law] = &[
         states: 0,
         state_name: None,
         needs_stribeck: false,
+        steady_curve: false,
         properties: Properties {
             holds_exactly: true,
             holds_elastically: true,

@@ -551,7 +551,7 @@ const CLASS_ROW: f64 = 17.0;
 
 /// Height of the scale of numbers: the classes stand below it, if it has a scale.
 fn bar_height(bar: &ColorBar, size: Point) -> f64 {
-    if bar.colors.is_empty() {
+    if bar.scales.is_empty() {
         return 0.0;
     }
     (size.1 - bar.classes.len() as f64 * CLASS_ROW - 8.0).max(20.0)
@@ -570,10 +570,10 @@ fn bar_labels(bar: &ColorBar, size: Point) -> f64 {
 }
 
 fn bar_width(bar: &ColorBar, size: Point) -> f64 {
-    let scale = if bar.colors.is_empty() {
+    let scale = if bar.scales.is_empty() {
         0.0
     } else {
-        BAR_WIDTH + TICK_LENGTH + 3.0 + bar_labels(bar, size) + 5.0 + LABEL_SIZE * 1.2
+        BAR_WIDTH * bar.scales.len() as f64 + TICK_LENGTH + 3.0 + bar_labels(bar, size) + 5.0 + LABEL_SIZE * 1.2
     };
     let names = bar
         .classes
@@ -600,30 +600,32 @@ fn draw_bar(bar: &ColorBar, origin: Point, size: Point, marks: &mut Vec<Mark>) {
         stroke: Some((FRAME, 0.7)),
     };
     if height > 0.0 {
-        let count = bar.colors.len() as f64;
-        for (i, color) in bar.colors.iter().rev().enumerate() {
-            let y = top + height * i as f64 / count;
-            marks.push(Mark::Box {
-                rect: Rect {
-                    x: left,
-                    y,
-                    width: BAR_WIDTH,
-                    height: (height / count + 0.4).min(top + height - y),
-                },
-                fill: Some(*color),
-                stroke: None,
-            });
+        for (column, colors) in bar.scales.iter().enumerate() {
+            let (x, count) = (left + BAR_WIDTH * column as f64, colors.len() as f64);
+            for (i, color) in colors.iter().rev().enumerate() {
+                let y = top + height * i as f64 / count;
+                marks.push(Mark::Box {
+                    rect: Rect {
+                        x,
+                        y,
+                        width: BAR_WIDTH,
+                        height: (height / count + 0.4).min(top + height - y),
+                    },
+                    fill: Some(*color),
+                    stroke: None,
+                });
+            }
+            let whole = Rect {
+                x,
+                y: top,
+                width: BAR_WIDTH,
+                height,
+            };
+            marks.push(framed(whole, None));
         }
-        let whole = Rect {
-            x: left,
-            y: top,
-            width: BAR_WIDTH,
-            height,
-        };
-        marks.push(framed(whole, None));
         let axis = Axis::new(Scale::Linear, Some(bar.range), std::iter::empty(), 0.0);
         let ticks = bar_ticks(bar, height);
-        let right = left + BAR_WIDTH;
+        let right = left + BAR_WIDTH * bar.scales.len() as f64;
         let place = |measure: f64| top + height * (1.0 - axis.fraction_of_measure(measure));
         marks.push(Mark::Lines {
             lines: (ticks.major.iter())

@@ -94,8 +94,8 @@ pub struct ColorBar {
     pub label: String,
     /// Numbers at the lower and the upper end.
     pub range: (f64, f64),
-    /// Colours from the lower to the upper end.
-    pub colors: Vec<Color>,
+    /// Scales of colours side by side, each from the lower to the upper end.
+    pub scales: Vec<Vec<Color>>,
     /// Colours with a name.
     pub classes: Vec<(Color, String)>,
 }

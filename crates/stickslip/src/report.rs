@@ -354,11 +354,9 @@ impl Reporter {
             ));
         }
         let smallest = scenario.slip_events.and_then(|spec| spec.smallest);
-        let doubt = slip_events
-            .as_ref()
-            .zip(smallest)
-            .and_then(|(events, smallest)| events.doubt(smallest));
-        warnings.extend(doubt);
+        if let Some((events, smallest)) = slip_events.as_ref().zip(smallest) {
+            warnings.extend(events.doubts(smallest));
+        }
         let statistics = simulation.statistics();
         if statistics.forced > 0 {
             warnings.push(format!(

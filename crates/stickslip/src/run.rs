@@ -34,7 +34,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::report::{Report, Reporter};
+use crate::report::{EnergyReport, Report, Reporter};
 use crate::scenario::diagnostic::nearest;
 use crate::scenario::{Diagnostic, ScenarioError};
 use crate::simulation::{RunError, Simulation};
@@ -83,6 +83,50 @@ const PULSE: u64 = 1024;
 
 /// Most steps of many bodies between two looks at the stop flag.
 const STRIDE: u64 = 64;
+
+/// Growth of the energy beyond all that there was, from which on a run is taken to have diverged. A method that is merely
+/// inaccurate does not come near.
+const EXPLOSION: f64 = 100.0;
+
+/// The energy that there was in the first half of a run, looked at more and more rarely: what grows without bound does so
+/// by powers, and stands out from it at the end.
+struct Known {
+    steps: u64,
+    next: u64,
+    most: f64,
+}
+
+impl Known {
+    fn new(simulation: &mut Simulation, steps: u64) -> Self {
+        Known {
+            steps,
+            next: 1,
+            most: simulation.live_energy().unwrap_or(0.0),
+        }
+    }
+
+    fn watch(&mut self, simulation: &mut Simulation) {
+        if simulation.steps_done() < self.next {
+            return;
+        }
+        self.next *= 2;
+        if simulation.steps_done() <= self.steps / 2 {
+            let live = simulation.live_energy().unwrap_or(0.0);
+            self.most = self.most.max(live + simulation.work().input.abs());
+        }
+    }
+
+    /// Whether the energy at the end came from nowhere.
+    fn judge(&self, simulation: &mut Simulation, energy: Option<&EnergyReport>) -> Option<RunError> {
+        let (live, energy) = (simulation.live_energy()?, energy?);
+        let gained = energy.final_ - energy.initial - energy.input;
+        let known = self.most.max(energy.input.abs());
+        // What a fall gained is not from nowhere: its sum with the weight's energy is 0 but for rounding.
+        let absurd = gained > EXPLOSION * known && gained > 0.5 * live;
+        let gained = if live.is_finite() { gained } else { f64::INFINITY };
+        (absurd || !live.is_finite()).then(|| simulation.exploded(gained, known))
+    }
+}
 
 /// The columns to record: those of `[output] columns`, or all.
 ///
@@ -159,6 +203,7 @@ pub fn run(
         1
     };
     let mut ended = Ended::Complete;
+    let mut known = Known::new(simulation, steps);
     let start = Instant::now();
     while simulation.steps_done() < steps {
         if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
@@ -183,6 +228,7 @@ pub fn run(
                 ended = Ended::Failed(error);
                 break;
             }
+            known.watch(simulation);
             let done = simulation.steps_done();
             if let Some(recorder) = &mut recorder {
                 recorder.written = false;
@@ -205,6 +251,7 @@ pub fn run(
             Ok(ControlFlow::Break(())) if simulation.steps_done() == before => continue,
             Ok(_) => (),
         }
+        known.watch(simulation);
         let done = simulation.steps_done();
         if let Some(recorder) = &mut recorder {
             recorder.take(simulation, done.is_multiple_of(every))?;
@@ -226,6 +273,11 @@ pub fn run(
         recorder.finish()?;
     }
     let mut report = reporter.finish(simulation, &all, seconds);
+    if ended == Ended::Complete
+        && let Some(error) = known.judge(simulation, report.energy.as_ref())
+    {
+        ended = Ended::Failed(error);
+    }
     match &ended {
         Ended::Complete => (),
         Ended::Stopped => report.warnings.push(format!("stopped at t = {} s", report.t_end)),
@@ -304,6 +356,47 @@ mod tests {
             panic!("{ended:?}")
         };
         assert_eq!(times, [0.0, time]);
+    }
+
+    #[test]
+    fn a_run_that_explodes_fails_though_all_numbers_are_finite() {
+        // RK4 is stable on an undamped spring up to omega*T = 2*sqrt(2): k = 800 N/m with 1 kg and 0.1 s.
+        let spring = |stiffness: f64| {
+            format!(
+                "{BLOCK}position = 1\n[elements.s]\nkind = \"spring\"\nbetween = [\"block\", \"ground\"]\nstiffness = {stiffness}\n"
+            )
+            .replace("duration = 1", "duration = 10")
+        };
+        let (_, ended) = times(&mut simulation(&spring(790.0)), 1000);
+        assert_eq!(ended, Ended::Complete);
+        let (_, ended) = times(&mut simulation(&spring(1000.0)), 1000);
+        let Ended::Failed(RunError::Exploded { time, what, .. }) = ended else {
+            panic!("{ended:?}")
+        };
+        assert_eq!((time, what.as_str()), (10.0, "block.velocity"));
+    }
+
+    #[test]
+    fn much_energy_that_was_given_is_no_explosion() {
+        let mass = "[bodies.block]\nkind = \"mass\"\nmass = 1\n";
+        let run = |gravity: &str, more: &str| {
+            let text =
+                format!("[simulation]\nduration = 10\nstep = 0.001\nintegrator = \"rk4\"\n{gravity}{mass}{more}");
+            times(&mut simulation(&text), 100_000).1
+        };
+        // A fall from 0 J, a fall onto a stiff floor at the very end, a push, and a push taken back.
+        let fall = "position = [0, 0, 0]\n";
+        let floor = "[elements.floor]\nkind = \"contact\"\nbetween = [\"block\", \"ground\"]\n\
+                     surface = { plane = { normal = [0, 0, 1], offset = -490 } }\n\
+                     normal = { law = \"kelvin-voigt\", stiffness = 1e4, damping = 0 }\n";
+        for (gravity, more) in [
+            ("gravity = [0, 0, -9.8]\n", fall.to_string()),
+            ("gravity = [0, 0, -9.8]\n", format!("{fall}{floor}")),
+            ("", "force = \"if(t < 9.9, 0, 1e6)\"\n".to_string()),
+            ("", "force = \"if(t < 5, 1e3, -1e3)\"\n".to_string()),
+        ] {
+            assert_eq!(run(gravity, &more), Ended::Complete, "{more}");
+        }
     }
 
     #[test]

@@ -31,6 +31,19 @@ pub enum RunError {
         /// What to try.
         remedy: String,
     },
+    /// All numbers are finite, but the motion has far more energy than there ever was.
+    Exploded {
+        /// Time, s.
+        time: f64,
+        /// What is fastest: a column of the trace.
+        what: String,
+        /// Energy that came from nowhere, J.
+        gained: f64,
+        /// Most energy that there was or that went through before, J.
+        known: f64,
+        /// What to try.
+        remedy: String,
+    },
     /// A method that chooses its own steps found none that is short enough.
     Stalled {
         /// Time reached, s.
@@ -72,6 +85,19 @@ impl fmt::Display for RunError {
                 write!(
                     f,
                     "the run diverged after t = {time} s (step {step}): {what} is no longer finite\nhelp: {remedy}"
+                )
+            }
+            Self::Exploded {
+                time,
+                what,
+                gained,
+                known,
+                remedy,
+            } => {
+                write!(
+                    f,
+                    "the run diverged before t = {time} s: its energy grew by {gained:.1e} J from nowhere, where there had been \
+                     {known:.1e} J; {what} is largest\nhelp: {remedy}"
                 )
             }
             Self::Stalled { time, what, remedy } => {
@@ -126,6 +152,8 @@ pub struct Simulation {
     work: Work,
     /// Time of an internal step while somebody looks at it.
     between: Option<f64>,
+    /// Whether there are laws of the user's own, which may give energy.
+    open_ledger: bool,
     chain: Option<ChainState>,
     spheres: Option<SpheresState>,
     /// Of the spheres, when they were last observed.
@@ -145,6 +173,7 @@ impl Simulation {
         scenario: Scenario,
         own: BTreeMap<usize, Box<dyn OwnFriction>>,
     ) -> Result<Self, ScenarioError> {
+        let open_ledger = !own.is_empty();
         let mut built = build(&scenario, own)?;
         let chain = built.chain_start.take();
         let spheres = built.spheres_start.take();
@@ -159,6 +188,7 @@ impl Simulation {
             scratch,
             work,
             between: None,
+            open_ledger,
             chain,
             spheres,
             spheres_seen: SpheresSeen::default(),
@@ -522,9 +552,33 @@ impl Simulation {
     }
 
     fn diverged(&self, index: usize) -> RunError {
+        RunError::Diverged {
+            time: self.time().max(self.state.march.time),
+            step: self.state.step,
+            what: crate::trace::Columns::new(self).name_of_state(index),
+            remedy: self.remedy(),
+        }
+    }
+
+    /// A run whose energy grew out of proportion.
+    pub(crate) fn exploded(&self, gained: f64, known: f64) -> RunError {
+        let speed = |index: &usize| self.state.values[*index].abs();
+        let velocities = self.built.network.layout.velocities();
+        let fastest = velocities.max_by(|a, b| speed(a).total_cmp(&speed(b)));
         let columns = crate::trace::Columns::new(self);
+        RunError::Exploded {
+            time: self.time(),
+            what: fastest.map_or_else(String::new, |index| columns.name_of_state(index)),
+            gained,
+            known,
+            remedy: self.remedy(),
+        }
+    }
+
+    /// What to try where a run diverges.
+    fn remedy(&self) -> String {
         let broken = self.scratch.signals.get().iter().any(|value| !value.is_finite());
-        let remedy = match self.built.method {
+        match self.built.method {
             _ if broken => {
                 "a profile of force, motion or normal force is not finite here: check its expression".to_string()
             }
@@ -538,12 +592,6 @@ impl Simulation {
                 "use a step well below {} s, softer stiffnesses, or integrator = \"implicit-euler\"",
                 self.built.network.step
             ),
-        };
-        RunError::Diverged {
-            time: self.time().max(self.state.march.time),
-            step: self.state.step,
-            what: columns.name_of_state(index),
-            remedy,
         }
     }
 
@@ -636,6 +684,28 @@ impl Simulation {
         let network = &self.built.network;
         let mechanical = network.mechanical_energy(&self.state.values, &mut self.scratch);
         (mechanical, self.stored().iter().sum())
+    }
+
+    /// Energy that can only be there if it was put in: kinetic and elastic, without that of gravity, which may come from any
+    /// depth. `None` where the ledger does not know all sources: laws and bodies of the user's own, equations.
+    pub(crate) fn live_energy(&mut self) -> Option<f64> {
+        if self.chain.is_some() {
+            let (kinetic, elastic) = self.energy();
+            return Some(kinetic + elastic);
+        }
+        let network = &self.built.network;
+        if self.open_ledger
+            || !network.own_bodies.is_empty()
+            || self.spheres.is_some()
+            || self.scenario.inclusion.is_some()
+        {
+            return None;
+        }
+        let mut still = self.state.values.clone();
+        still[network.layout.velocities()].fill(0.0);
+        let gravity = network.mechanical_energy(&still, &mut self.scratch);
+        let (mechanical, elastic) = self.energy();
+        Some(mechanical - gravity + elastic)
     }
 
     /// Elastic energy of every element now.

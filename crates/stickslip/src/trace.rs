@@ -13,6 +13,7 @@ enum Source {
     Time,
     State(usize),
     Force(usize, usize),
+    Magnitude(usize),
     Mode(usize),
     Normal(usize),
     Gap(usize),
@@ -165,6 +166,9 @@ impl Columns {
         }
         match element {
             ElementSpec::Friction(spec) => {
+                if axes > 1 {
+                    self.push(format!("{name}.force.magnitude"), Source::Magnitude(index));
+                }
                 self.push(format!("{name}.mode"), Source::Mode(index));
                 self.bristle(simulation, index, name, &spec.friction.law, axes);
             }
@@ -286,6 +290,10 @@ fn value(simulation: &Simulation, source: Source) -> f64 {
         Source::Time => simulation.time(),
         Source::State(index) => simulation.state().values[index],
         Source::Force(element, axis) => simulation.built().first_ratio[element] * seen[element].force[axis],
+        Source::Magnitude(element) => {
+            let [x, y, z] = seen[element].force;
+            simulation.built().first_ratio[element].abs() * libm::sqrt(x * x + y * y + z * z)
+        }
         Source::Mode(element) => f64::from(seen[element].mode as u8),
         Source::Normal(element) => seen[element].normal,
         Source::Gap(element) => seen[element].gap,

@@ -462,6 +462,29 @@ fn undamped_contacts_are_told() {
     }
 }
 
+/// A step that does not resolve a slip is told. Set S: a slip lasts pi*sqrt(M/K) = 3.14 s, a thirtieth of which is 0.105 s;
+/// 2/(r v) is 0.01 s with v = 0.2*100 N/sqrt(K M) = 2 mm/s.
+#[test]
+fn unresolved_slips_are_told() {
+    for (integrator, step, told) in [
+        ("trapezoidal", "0.1", None),
+        ("trapezoidal", "0.2", Some("below 1.0e-1 s")),
+        ("newmark", "9 ms", None),
+        ("newmark", "20 ms", Some("below 1.0e-2 s")),
+        ("stiff", "0.5", None),
+    ] {
+        let sets = [
+            format!("simulation.integrator={integrator}"),
+            format!("simulation.step={step}"),
+        ];
+        let block = common::simulation("fig003-5.toml", &sets.each_ref().map(String::as_str));
+        let warning = (block.built().warnings.iter()).find(|warning| warning.message.contains("stick-slip are wrong"));
+        let help = warning.and_then(|warning| warning.help.as_deref());
+        assert_eq!(warning.is_some(), told.is_some(), "{integrator} {step}");
+        assert!(help.unwrap_or_default().contains(told.unwrap_or_default()), "{help:?}");
+    }
+}
+
 /// A step that does not resolve an impact is told.
 #[test]
 fn unresolved_impacts_are_told() {

@@ -467,6 +467,13 @@ fn vector_friction() {
     close("y", curve.at("puck.position.y", 0.2), 0.01650055555232, 1e-13);
     close("force x", curve.at("floor.force.x", 0.2), 0.0, 1e-12);
     close("force y", curve.at("floor.force.y", 0.2), -5.0, 1e-12);
+    close("magnitude at rest", curve.at("floor.force.magnitude", 0.2), 5.0, 1e-12);
+    close(
+        "magnitude in sliding",
+        curve.at("floor.force.magnitude", 0.1),
+        10.0,
+        1e-12,
+    );
     // The exact rest is (4/75, 1/60); the method is of first order in it.
     let mut errors = Vec::new();
     for step in ["1e-3", "5e-4", "2.5e-4"] {

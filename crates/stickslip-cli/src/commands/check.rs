@@ -85,18 +85,14 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>) -> String {
     }
     if let Some(chain) = &advice.chain {
         out += &format!(
-            "\nChain\n  {} blocks, {} bytes each: {:.1} MB in all\n",
+            "\nChain\n  {} blocks, {} bytes each: {} in all\n",
             chain.blocks,
             chain.bytes_per_block,
-            chain.bytes as f64 / 1e6
+            memory(chain.bytes)
         );
     }
     if let Some(spheres) = &advice.spheres {
-        out += &format!(
-            "\n{} spheres\n  {:.1} MB in all\n",
-            spheres.blocks,
-            spheres.bytes as f64 / 1e6
-        );
+        out += &format!("\n{} spheres\n  {} in all\n", spheres.blocks, memory(spheres.bytes));
     }
     let elements: Vec<Vec<String>> = advice
         .elements
@@ -147,6 +143,22 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>) -> String {
     out
 }
 
+fn memory(bytes: usize) -> String {
+    match bytes as f64 {
+        bytes if bytes < 1e6 => format!("{:.1} kB", bytes / 1e3),
+        bytes => format!("{:.1} MB", bytes / 1e6),
+    }
+}
+
+/// The part of the limit that is left; how many times it is exceeded where it is by far.
+fn margin(margin: f64) -> String {
+    if margin >= -1.0 {
+        format!("{:.1} %", 100.0 * margin)
+    } else {
+        format!("none: {} x limit", number((10.0 * (1.0 - margin)).round() / 10.0))
+    }
+}
+
 fn frequency(value: Option<f64>) -> String {
     value.map_or("-".to_string(), |x| format!("{x:.1} rad/s"))
 }
@@ -171,8 +183,7 @@ fn frictions(lines: &[FrictionLine]) -> String {
             line.law.clone(),
             cell(line.peak_load, force),
             cell(line.holding_limit, force),
-            line.stick_margin
-                .map_or("-".to_string(), |margin| format!("{:.1} %", 100.0 * margin)),
+            line.stick_margin.map_or("-".to_string(), margin),
             cell(line.presliding, length),
             frequency(line.bristle_mode),
             frequency(line.load_line),

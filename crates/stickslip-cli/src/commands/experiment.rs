@@ -1,6 +1,6 @@
 //! `stickslip experiment NAME --law LAW`.
 
-use crate::experiments::{EXPERIMENTS, Experiment, Findings, Rig};
+use crate::experiments::{EXPERIMENTS, Experiment, Findings, Number, Rig};
 use crate::failure::{Failure, note, print, print_json};
 use crate::picture;
 use crate::text::{list, number, table};
@@ -116,7 +116,7 @@ fn text(experiment: &Experiment, tried: &[Tried]) -> String {
         let Ok(findings) = outcome else { continue };
         if rows.is_empty() {
             let mut header = vec![String::new()];
-            header.extend(findings.numbers.iter().map(|n| n.name.replace('_', " ")));
+            header.extend(findings.numbers.iter().map(Number::heading));
             rows.push(header);
             let mut units = vec![String::new()];
             units.extend(findings.numbers.iter().map(|n| n.unit.to_string()));

@@ -127,7 +127,10 @@ fn explained(law: &Law) -> String {
             .collect();
         out += &format!("Parameters\n{}", list(&rows, "  "));
     }
-    if law.family == Family::Friction {
+    if law.family == Family::Friction && !law.steady_curve {
+        out += "\nOf the keys of other friction laws it takes mu_static, mu_kinetic and viscous, with a normal force; how friction\n\
+                falls with slip and rises with time is its own, so it takes no stribeck_velocity and no table.\n";
+    } else if law.family == Family::Friction {
         out += "\nLike every friction law it takes the steady curve: kinetic, static, viscous, stribeck_velocity,\n\
                 stribeck_exponent, or mu and mu_static with a normal force.\n";
     }

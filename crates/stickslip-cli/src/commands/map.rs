@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
+use stickslip::quantity::parse_quantity;
 use stickslip::scenario::Draft;
 use stickslip::sweep::{Axis, Boundary, Row, Sweep, Value};
 
@@ -34,7 +35,8 @@ Examples:
 /// 1/s); all but the keys are empty where a run failed.
 ///
 /// With --trace-boundary only the boundary is looked for: for every x by bisection in y, which begins near the boundary
-/// of the neighbour. Rows are then the runs that were done.
+/// of the neighbour. Rows are then the runs that were done, 8 to 15 for every x: with fewer values of y than that the grid
+/// takes fewer runs.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Map {
@@ -131,6 +133,15 @@ impl Point {
     }
 }
 
+/// The SI unit of an axis: that of its own values, or else of the value in the file.
+fn unit(sweep: &Sweep, axis: &Axis) -> Option<String> {
+    let written = match parse_quantity(&axis.value(0).written) {
+        Ok(Some((_, dimension))) => Some(dimension),
+        _ => sweep.draft().dimension(&axis.key),
+    };
+    written.map(|dimension| dimension.to_string())
+}
+
 fn line(row: &Row) -> String {
     let keys: String = row.keys.iter().map(|key| quoted(&key.cell) + ",").collect();
     let values: Vec<String> = row.values.iter().map(field).collect();
@@ -177,7 +188,9 @@ impl Map {
             picture::check(path)?;
         }
         let draft = Draft::read(&self.file, &self.set)?;
-        let title = draft.scenario()?.title.replace('$', "");
+        let scenario = draft.scenario()?;
+        let title = scenario.title.replace('$', "");
+        let amplitude = (!self.trace_boundary).then(|| picture::amplitude(&scenario));
         let sweep = Sweep::map(draft, Axis::parse(&self.x)?, Axis::parse(&self.y)?)?;
         if self.trace_boundary && sweep.axes()[1].range().is_none_or(|((a, b), _)| a == b) {
             return Err(Failure::input(
@@ -216,7 +229,7 @@ impl Map {
             file.finish()?;
         }
         if let Some(path) = &self.plot {
-            let figure = drawing::figure(title, sweep.axes(), &cells, &points, self.trace_boundary);
+            let figure = drawing::figure(title, &sweep, &cells, &points, amplitude);
             picture::save(&figure, path)?;
         }
         let failed = cells.iter().filter(|cell| cell.stable.is_none()).count();
@@ -285,7 +298,7 @@ impl Map {
             }
             match &column.boundary {
                 Some(boundary) => results.points.extend(Point::new(&column.x, boundary)),
-                None => lost.push(column.x.cell),
+                None => lost.extend(column.x.number),
             }
             count += 1;
             progress.show(count);
@@ -294,9 +307,14 @@ impl Map {
         progress.clear();
         results.points.sort_by(|a, b| a.x.total_cmp(&b.x));
         if !lost.is_empty() && !self.quiet {
+            lost.sort_by(f64::total_cmp);
+            let lost: Vec<String> = lost.into_iter().map(number).collect();
+            let [x, y] = [0, 1].map(|i| &sweep.axes()[i]);
             note(&format!(
-                "warning: no boundary between the ends of y at x = {}",
-                lost.join(", ")
+                "warning: no boundary between the ends of {} at {} = {}",
+                y.key,
+                x.key,
+                format!("{} {}", lost.join(", "), unit(sweep, x).unwrap_or_default()).trim_end()
             ));
         }
         outcome
@@ -459,17 +477,26 @@ fn summary(sweep: &Sweep, cells: &[Cell], points: &[Point], traced: bool, second
             linear(cells)
         );
     }
+    let with_unit = |axis: &Axis| match unit(sweep, axis) {
+        Some(unit) => format!("{} ({unit})", axis.key),
+        None => axis.key.clone(),
+    };
     let mut rows = vec![vec![
-        x.key.clone(),
-        format!("boundary of {}", y.key),
+        with_unit(x),
+        format!("boundary of {}", with_unit(y)),
         "stable".to_string(),
     ]];
     for point in points {
         let side = if point.stable_above { "above" } else { "below" };
         rows.push(vec![number(point.x), number(point.y), side.to_string()]);
     }
+    let dearer = if cells.len() as u64 > sweep.rows() {
+        "so few values of y cost less as a grid; a larger --tolerance needs fewer runs\n"
+    } else {
+        ""
+    };
     format!(
-        "{}{} runs in {} where the grid has {} (values in SI units)\n{}",
+        "{}{} runs in {} where the grid has {} (values in SI units)\n{dearer}{}",
         table(&rows, ""),
         cells.len(),
         about(seconds),

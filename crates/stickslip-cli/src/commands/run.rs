@@ -3,7 +3,7 @@
 mod summary;
 
 use crate::failure::{Failure, print, print_json, warn};
-use crate::picture::{self, Recording};
+use crate::picture::{self, Recording, Window};
 use crate::trace_file::{Format, TraceFile};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -12,6 +12,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use stickslip::Simulation;
+use stickslip::quantity::{Dimension, parse_quantity};
 use stickslip::run::{Ended, Options, Sink, recorded_columns, run};
 use stickslip::scenario::Scenario;
 
@@ -19,6 +20,7 @@ use stickslip::scenario::Scenario;
 const EXAMPLES: &str = "\
 Examples:
   stickslip run block.toml --plot block.svg
+  stickslip run block.toml --plot end.svg --from 3 --until 3.5
   stickslip run block.toml --set elements.floor.law=lugre --out block.csv
   stickslip run block.toml --json | jq .energy";
 
@@ -40,6 +42,12 @@ pub struct Run {
     /// Draw velocities, forces and positions to this file: .svg or .png
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
+    /// Draw only what is after this time: 8000, "2 h"
+    #[arg(long, value_name = "TIME", requires = "plot", value_parser = time)]
+    from: Option<f64>,
+    /// Draw only what is before this time
+    #[arg(long, value_name = "TIME", requires = "plot", value_parser = time)]
+    until: Option<f64>,
     /// Record every Nth step; the first and the last are always recorded
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
@@ -52,6 +60,17 @@ pub struct Run {
     /// Print no summary and no progress
     #[arg(long)]
     quiet: bool,
+}
+
+/// A time in s, or with a unit.
+fn time(text: &str) -> Result<f64, String> {
+    let seconds = match parse_quantity(text) {
+        Ok(Some((value, Dimension::TIME))) => Some(value),
+        _ => text.trim().parse().ok(),
+    };
+    seconds
+        .filter(|seconds: &f64| seconds.is_finite())
+        .ok_or_else(|| "write a time: 8000, \"8000 s\" or \"2 h\"".to_string())
 }
 
 impl Run {
@@ -73,7 +92,10 @@ impl Run {
         let scenario = simulation.scenario();
         let rows = steps / self.every + 2;
         let mut recording = match &self.plot {
-            Some(_) => Some(Recording::new(scenario, columns.names(), rows)?),
+            Some(_) => {
+                let window = Window::new(self.from, self.until, scenario.simulation.duration)?;
+                Some(Recording::new(scenario, columns.names(), rows, window)?)
+            }
             None => None,
         };
         let mut trace = match &self.out {

@@ -164,6 +164,7 @@ pub fn stick_slip(rig: &Rig<'_>) -> Result<Findings, Failure> {
         scale: 1.0,
         from: 4.0,
         threshold: 0.1,
+        e: None,
     });
     for row in &rows {
         // On the hook the spring pulls backwards.

@@ -39,6 +39,13 @@ pub struct Findings {
     pub curve: Vec<(f64, f64)>,
 }
 
+impl Number {
+    /// What stands above its column.
+    pub fn heading(&self) -> String {
+        self.name.replace("_mm_s", "_mm/s").replace('_', " ")
+    }
+}
+
 impl Findings {
     fn add(&mut self, name: &'static str, unit: &'static str, value: impl Into<Option<f64>>) {
         self.numbers.push(Number {

@@ -107,6 +107,17 @@ impl<'a> Rig<'a> {
             }
             _ => (),
         }
+        if let Some(curve) = friction.as_ref().map(|friction| &friction.curve) {
+            if let Some(speed) = curve.stribeck_velocity {
+                add("stribeck_velocity", number(speed), "m/s");
+                if curve.stribeck_exponent != 2.0 {
+                    add("stribeck_exponent", number(curve.stribeck_exponent), "");
+                }
+            }
+            if curve.viscous != 0.0 {
+                add("viscous", number(curve.viscous), "N*s/m");
+            }
+        }
         if let Some(NormalForce::Profile(Profile::Constant(force))) =
             friction.as_ref().and_then(|friction| friction.normal_force.as_ref())
         {

@@ -75,7 +75,8 @@ pub fn pulled(bench: &mut Bench) -> Result<Drawn, String> {
         plateaus.push(plateau);
         let label = format!("{} mm/s", ["0.0001", "0.001", "0.01", "0.1", "1"][index]);
         let u = scaled(run.column("pin.position")?, 1e3);
-        curves = curves.with(Series::line(label, u, ratio).style(Style::Solid).color(COLORS[index]));
+        // Dashes show where curves lie upon each other.
+        curves = curves.with(Series::line(label, u, ratio).color(COLORS[index]));
     }
     let fine: Vec<f64> = (0..=80).map(|i| libm::exp10(-4.0 + 0.05 * f64::from(i))).collect();
     let against = Panel {
@@ -144,9 +145,9 @@ pub fn recovery(bench: &mut Bench) -> Result<Drawn, String> {
         if [0.0, 10.0, 100.0, 500.0, 1e4].contains(&hold) {
             let u = run.times()[..rows].iter().map(|t| 0.1 * (t - again)).collect();
             let label = if hold == 1e4 {
-                "10⁴ s".into()
+                "held 10⁴ s".into()
             } else {
-                format!("{hold} s")
+                format!("held {hold} s")
             };
             let color = COLORS[curves.series.len()];
             curves = curves.with(Series::line(label, u, ratio).style(Style::Solid).color(color));
@@ -437,7 +438,7 @@ pub fn masses(bench: &mut Bench) -> Result<Drawn, String> {
     let mut panel = Panel {
         x_scale: Scale::Log,
         y_scale: Scale::Log,
-        references: vec![Reference::horizontal(0.01, "")],
+        references: vec![Reference::horizontal(0.01, "criterion (35), $e$ = 20")],
         ..Panel::new("driving speed $v$ (mm/s)", "amplitude of $f_t/f_n$")
     };
     let mut before = 0.0;
@@ -673,7 +674,7 @@ pub fn pull_and_recovery(bench: &mut Bench) -> Result<Drawn, String> {
         let mut panel = Panel {
             title: title.into(),
             y_range: Some((0.15, 0.45)),
-            ..Panel::new("time at rest (s)", "over the normal force")
+            ..Panel::new("time at rest (s)", "force over the normal force")
         };
         panel = panel.with(
             Series::line("friction $μ$", t, mu[..rows].to_vec())
@@ -756,8 +757,8 @@ pub fn parameters(bench: &mut Bench) -> Result<Drawn, String> {
     for ((kappa, eta), sets) in cases.into_iter().zip(&shown) {
         let run = bench.variant("fig003-5", sets, 2)?;
         let labels = [
-            (kappa == "10").then(|| format!("$η$ = {eta}")),
-            (eta == "0.002").then(|| format!("$κ$ = {kappa}")),
+            (kappa == "10").then(|| format!("$η$ = {eta} 1/s")),
+            (eta == "0.002").then(|| format!("$κ$ = {kappa} 1/mm")),
         ];
         for (panel, label) in panels.iter_mut().zip(labels) {
             let Some(label) = label else { continue };

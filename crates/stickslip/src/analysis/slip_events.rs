@@ -14,6 +14,9 @@ use serde::Serialize;
 /// Events listed in a report; later ones are only counted.
 pub const MOST_LISTED: usize = 10_000;
 
+/// Events below which an exponent says little: its standard error b/√n is then more than a seventh of itself.
+const ENOUGH: u64 = 50;
+
 /// Neighbouring blocks that slip in the same step.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Run {
@@ -92,6 +95,8 @@ pub struct SlipEventsReport {
     pub most_blocks: u32,
     /// b of N(≥M) ∝ M^−b over the events from `smallest` to `largest` of the analysis, the likeliest one.
     pub exponent: Option<f64>,
+    /// Its standard error, by the curvature of the likelihood.
+    pub exponent_error: Option<f64>,
     /// Events that `exponent` is taken from.
     pub fitted: u64,
     /// Distribution of the moments.
@@ -101,24 +106,35 @@ pub struct SlipEventsReport {
 }
 
 impl SlipEventsReport {
-    /// Why the exponent means little, if it does: fewer small events than large ones are no power law that falls.
-    pub(crate) fn doubt(&self, smallest: f64) -> Option<String> {
-        let exponent = self.exponent?;
-        let first = self.sizes.first()?;
+    /// Why the exponent means little, if it does: few events, or fewer small ones than large ones, which is no power law that
+    /// falls.
+    pub(crate) fn doubts(&self, smallest: f64) -> Vec<String> {
+        let (Some(exponent), Some(first)) = (self.exponent, self.sizes.first()) else {
+            return Vec::new();
+        };
+        let mut doubts = Vec::new();
+        if self.fitted < ENOUGH {
+            let error = self.exponent_error.unwrap_or(f64::INFINITY);
+            doubts.push(format!(
+                "the exponent {exponent:.2} of the slip events is taken from {} events only (standard error {error:.2}): use {ENOUGH} \
+                 or more, from a longer run or a smaller `slip_events.smallest`",
+                self.fitted
+            ));
+        }
         let width = first.to / first.from;
         if smallest * width < first.from {
-            return Some(format!(
+            doubts.push(format!(
                 "no slip event is nearly as small as `slip_events.smallest` = {smallest} m: the exponent {exponent:.2} counts sizes \
                  that do not occur; the smallest event has a moment between {:.1e} m and {:.1e} m",
                 first.from, first.to
             ));
-        }
-        (exponent <= 0.0).then(|| {
-            format!(
+        } else if exponent <= 0.0 {
+            doubts.push(format!(
                 "large slip events are more frequent than small ones between the bounds of `slip_events`: the exponent {exponent:.2} is \
                  no Gutenberg-Richter law"
-            )
-        })
+            ));
+        }
+        doubts
     }
 }
 
@@ -320,15 +336,17 @@ impl SlipEvents {
             .smallest
             .zip(self.spec.largest)
             .map(|(least, most)| most / least);
+        let exponent = (self.fitted > 1)
+            .then(|| likeliest(self.logarithms / self.fitted as f64, range))
+            .flatten();
         SlipEventsReport {
             count: self.count,
             unfinished: self.events.len() as u64 - self.free.len() as u64,
             moment: self.moment,
             largest: self.largest,
             most_blocks: self.most_blocks,
-            exponent: (self.fitted > 1)
-                .then(|| likeliest(self.logarithms / self.fitted as f64, range))
-                .flatten(),
+            exponent,
+            exponent_error: exponent.map(|exponent| standard_error(exponent, range, self.fitted)),
             fitted: self.fitted,
             sizes: sizes.collect(),
             list: self.list,
@@ -365,6 +383,25 @@ fn likeliest(mean: f64, range: Option<f64>) -> Option<f64> {
         }
     }
     Some(0.5 * (low + high))
+}
+
+/// Standard error of [`likeliest`] from n events: 1/√(n·I), with the variance of ln M as the information I. Without an upper
+/// bound I = 1/b², so it is b/√n (Aki 1965); between bounds I = 1/b² − (w/2)²/sinh²(b·w/2) with w = ln r (the truncated
+/// exponential distribution; Page, Bull. Seismol. Soc. Am. 58, 1968), which is w²/12 at b = 0.
+fn standard_error(b: f64, range: Option<f64>, events: u64) -> f64 {
+    let information = match range.map(libm::log) {
+        None => 1.0 / (b * b),
+        Some(width) => {
+            let half = 0.5 * b * width;
+            if half.abs() < 1e-3 {
+                width * width * (1.0 / 12.0 - half * half / 60.0)
+            } else {
+                let slope = 0.5 * width / libm::sinh(half);
+                1.0 / (b * b) - slope * slope
+            }
+        }
+    };
+    1.0 / (events as f64 * information).sqrt()
 }
 
 #[cfg(test)]
@@ -462,6 +499,7 @@ mod tests {
     fn an_exponent_that_means_little_is_doubted() {
         let report = |exponent, from: f64| SlipEventsReport {
             exponent: Some(exponent),
+            fitted: 50,
             sizes: vec![SizeBin {
                 from,
                 to: 2.0 * from,
@@ -470,10 +508,16 @@ mod tests {
             }],
             ..started().finish()
         };
-        assert_eq!(report(1.0, 0.9e-3).doubt(1e-3), None);
-        // The bounds leave room below the smallest event; large events are more frequent.
-        assert!(report(0.1, 0.1).doubt(1e-3).unwrap().contains("no slip event"));
-        assert!(report(-0.5, 0.9e-3).doubt(1e-3).unwrap().contains("more frequent"));
+        let doubts = |report: SlipEventsReport| report.doubts(1e-3);
+        assert_eq!(doubts(report(1.0, 0.9e-3)), [""; 0]);
+        // The bounds leave room below the smallest event; large events are more frequent; there are few.
+        assert!(doubts(report(0.1, 0.1))[0].contains("no slip event"));
+        assert!(doubts(report(-0.5, 0.9e-3))[0].contains("more frequent"));
+        let few = SlipEventsReport {
+            fitted: 49,
+            ..report(1.0, 0.9e-3)
+        };
+        assert!(doubts(few)[0].contains("49 events only"));
     }
 
     #[test]
@@ -488,6 +532,23 @@ mod tests {
         // b = −1, an even distribution of M: ∫ ln M dM/99 = (100·ln 100 − 99)/99.
         assert!((likeliest((100.0 * width - 99.0) / 99.0, Some(100.0)).unwrap() + 1.0).abs() < 1e-12);
         assert_eq!(likeliest(width, Some(100.0)), None);
+    }
+
+    #[test]
+    fn standard_errors_are_those_of_closed_forms() {
+        // Aki: b/sqrt(n). Between bounds: at b = 0 the logarithm is even over w, of variance w²/12; at b = -1 on (1, 100) M is
+        // even, and ∫ ln² M dM/99 − (∫ ln M dM/99)² = (100(w² − 2w + 2) − 2)/99 − ((100w − 99)/99)². Bounds far off do not count.
+        assert!((standard_error(0.8, None, 64) - 0.1).abs() < 1e-15);
+        assert!((standard_error(0.8, Some(1e30), 64) - 0.1).abs() < 1e-12);
+        let width = libm::log(100.0);
+        let error = |variance: f64| 1.0 / (25.0 * variance).sqrt();
+        assert!((standard_error(0.0, Some(100.0), 25) - error(width * width / 12.0)).abs() < 1e-12);
+        let mean = (100.0 * width - 99.0) / 99.0;
+        let variance = (100.0 * (width * width - 2.0 * width + 2.0) - 2.0) / 99.0 - mean * mean;
+        assert!((standard_error(-1.0, Some(100.0), 25) - error(variance)).abs() < 1e-12);
+        // The series near 0 joins the closed form.
+        let beside = [0.99e-3, 1.01e-3].map(|half| standard_error(2.0 * half / width, Some(100.0), 25));
+        assert!((beside[0] / beside[1] - 1.0).abs() < 1e-7, "{beside:?}");
     }
 
     #[test]

@@ -378,6 +378,7 @@ mod tests {
             scale: 2.0,
             from: 1.0,
             threshold: 0.01,
+            e: None,
         }
     }
 
@@ -475,6 +476,7 @@ mod tests {
                 ] {
                     let mut analysis = StickSlip::new(StickSlipSpec {
                         threshold: 1e-3,
+                        e: None,
                         ..spec()
                     });
                     analysis.most = most;

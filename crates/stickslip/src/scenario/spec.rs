@@ -733,6 +733,8 @@ pub struct StickSlipSpec {
     pub from: f64,
     /// Largest amplitude called stable, default 0.01.
     pub threshold: f64,
+    /// The e of criterion (35) of seed 003, if the threshold follows from it.
+    pub e: Option<f64>,
 }
 
 /// `[analysis] slip_events`.

@@ -1,40 +1,37 @@
-//! The picture of a map: cells by class, shaded by amplitude, with the boundary.
+//! The picture of a map: cells by class, unstable ones shaded by amplitude, with the boundary.
 
-use super::{Cell, Point};
-use stickslip::quantity::parse_quantity;
-use stickslip::sweep::{Axis, Spacing};
+use super::{Cell, Point, unit};
+use stickslip::sweep::{Axis, Spacing, Sweep};
 use stickslip_plot::{Cells, Color, ColorBar, Figure, Panel, Scale, Series, Style};
 
 const STABLE: Color = Color(198, 219, 239);
-const WEAK: Color = Color(254, 224, 194);
-const STRONG: Color = Color(166, 54, 3);
-/// Stick-slip by inertia.
-const INERTIAL: Color = Color(188, 128, 189);
+/// Stick-slip by creep, weak and strong.
+const CREEP: [Color; 2] = [Color(254, 224, 194), Color(166, 54, 3)];
+/// Stick-slip by inertia, weak and strong.
+const INERTIAL: [Color; 2] = [Color(218, 188, 228), Color(106, 27, 134)];
 const FAILED: Color = Color(190, 190, 190);
 const STABLE_DOT: Color = Color(0, 114, 178);
 const UNSTABLE_DOT: Color = Color(213, 94, 0);
 /// Colours of the scale.
 const SHADES: u8 = 64;
 
-fn shade(part: f64) -> Color {
-    Color::mix(WEAK, STRONG, part)
+fn shade([weak, strong]: [Color; 2], part: f64) -> Color {
+    Color::mix(weak, strong, part)
 }
 
-/// The figure of a grid, or of a boundary with the runs that found it. Axes are in SI units.
-pub fn figure(title: String, axes: &[Axis], cells: &[Cell], points: &[Point], traced: bool) -> Figure {
+/// The figure of a grid, or of a boundary with the runs that found it. Axes are in SI units; `amplitude` says what it is the
+/// amplitude of.
+pub fn figure(title: String, sweep: &Sweep, cells: &[Cell], points: &[Point], amplitude: Option<String>) -> Figure {
+    let axes = sweep.axes();
     let label = |axis: &Axis| {
-        let unit = match parse_quantity(&axis.value(0).written) {
-            Ok(Some((_, dimension))) => dimension.to_string(),
-            _ => "SI".to_string(),
-        };
+        let unit = unit(sweep, axis).unwrap_or_else(|| "SI".to_string());
         format!("{} ({unit})", axis.key.replace('$', ""))
     };
     let mut panel = Panel::new(label(&axes[0]), label(&axes[1]));
     (panel.x_scale, panel.y_scale) = (scale(&axes[0]), scale(&axes[1]));
-    if traced {
-        panel = runs(panel, cells, points);
-    } else {
-        fill(&mut panel, axes, cells);
+    match amplitude {
+        Some(amplitude) => fill(&mut panel, axes, cells, &amplitude),
+        None => panel = runs(panel, cells, points),
     }
     Figure {
         title,
@@ -75,7 +72,7 @@ fn edges(values: &[f64], scale: Scale) -> Vec<f64> {
 }
 
 /// Cells in colour and the edges between classes.
-fn fill(panel: &mut Panel, axes: &[Axis], cells: &[Cell]) {
+fn fill(panel: &mut Panel, axes: &[Axis], cells: &[Cell], amplitude: &str) {
     let (xs, ys) = (values(&axes[0]), values(&axes[1]));
     let (x, y) = (edges(&xs, panel.x_scale), edges(&ys, panel.y_scale));
     let largest = (cells.iter().filter(|cell| cell.stable == Some(false)))
@@ -91,8 +88,10 @@ fn fill(panel: &mut Panel, axes: &[Axis], cells: &[Cell]) {
         classes[i * ys.len() + j] = cell.stable;
         colors[i * ys.len() + j] = Some(match cell.stable {
             Some(true) => STABLE,
-            Some(false) if cell.inertial => INERTIAL,
-            Some(false) => shade(cell.amplitude.unwrap_or(0.0) / largest.max(f64::MIN_POSITIVE)),
+            Some(false) => {
+                let colors = if cell.inertial { INERTIAL } else { CREEP };
+                shade(colors, cell.amplitude.unwrap_or(0.0) / largest.max(f64::MIN_POSITIVE))
+            }
             None => FAILED,
         });
     }
@@ -118,18 +117,24 @@ fn fill(panel: &mut Panel, axes: &[Axis], cells: &[Cell]) {
         panel.series.push(line.color(Color::BLACK));
     }
     let mut named = vec![(STABLE, "stable".to_string())];
-    if cells.iter().any(|cell| cell.inertial) {
-        named.push((INERTIAL, "by inertia".to_string()));
+    let mut scales = Vec::new();
+    for (inertial, colors, name) in [(false, CREEP, "by creep"), (true, INERTIAL, "by inertia")] {
+        if (cells.iter()).any(|cell| cell.stable == Some(false) && cell.inertial == inertial) {
+            scales.push(
+                (0..SHADES)
+                    .map(|i| shade(colors, f64::from(i) / f64::from(SHADES - 1)))
+                    .collect(),
+            );
+            named.push((shade(colors, 0.6), name.to_string()));
+        }
     }
     if cells.iter().any(|cell| cell.stable.is_none()) {
         named.push((FAILED, "failed".to_string()));
     }
     panel.bar = Some(ColorBar {
-        label: "amplitude of stick-slip".to_string(),
+        label: amplitude.replace('$', ""),
         range: (0.0, if largest > 0.0 { largest } else { 1.0 }),
-        colors: (0..SHADES)
-            .map(|i| shade(f64::from(i) / f64::from(SHADES - 1)))
-            .collect(),
+        scales,
         classes: named,
     });
     panel.cells = Some(Cells { x, y, colors });

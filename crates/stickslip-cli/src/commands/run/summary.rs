@@ -77,10 +77,13 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             events.most_blocks
         );
         if let Some(exponent) = events.exponent {
+            let error = events.exponent_error.unwrap_or(f64::NAN);
             out += &format!(
-                "  N(>= M) goes as M^{} over the {} events of the range chosen\n",
-                number(-exponent),
-                events.fitted
+                "  N(>= M) goes as M^{:.3}, standard error {error:.2}, over the {} events of the range chosen (b-value of magnitudes: \
+                 {:.2})\n",
+                -exponent,
+                events.fitted,
+                1.5 * exponent
             );
         }
     }
@@ -120,8 +123,11 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             (Some(period), ..) => format!("{} s", number(period)),
             _ => "none".to_string(),
         };
+        let spec = simulation.scenario().stick_slip.as_ref();
+        let scaled = spec.filter(|spec| spec.scale != 1.0);
+        let divisor = scaled.map_or(String::new(), |spec| format!("/{}", number(spec.scale)));
         out += &format!(
-            "\nStick-slip of {}\n  amplitude {}, period {period}, {} cycle(s): {}\n",
+            "\nStick-slip of {}{divisor}\n  amplitude {}, period {period}, {} cycle(s): {}\n",
             cycle.signal,
             number(cycle.amplitude),
             cycle.cycles,
@@ -133,6 +139,25 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
                 Some(Region::Inertial) => "stick-slip by inertia",
             }
         );
+        let criterion = spec.and_then(|spec| spec.e).map_or(String::new(), |e| {
+            format!(" (criterion 35 of seed 003 with e = {})", number(e))
+        });
+        out += &format!(
+            "  stable is an amplitude of at most {}{criterion}\n",
+            number(cycle.threshold)
+        );
+        if let (Some(drive), Some(recovery)) = (cycle.drive_rate, cycle.recovery_rate) {
+            let (than, expected) = if drive > recovery {
+                ("faster than", "steady sliding")
+            } else {
+                ("no faster than", "stick-slip")
+            };
+            out += &format!(
+                "  the spring pulls by {} N/s more, {than} friction recovers at rest ({} N/s): criterion 37 expects {expected}\n",
+                number(drive),
+                number(recovery)
+            );
+        }
         if let (Some(growth), Some(frequency)) = (cycle.linear_growth, cycle.linear_frequency) {
             out += &format!("  steady sliding is {}\n", steady_sliding(growth, frequency));
             if growth > 0.0 && cycle.stable {

@@ -78,6 +78,23 @@ impl Draft {
         }
     }
 
+    /// The dimension of a value as it is written: `elements.spring.stiffness` is a force per length where the file has
+    /// `"90 N/m"`, and `None` where it has a plain number or an expression.
+    pub fn dimension(&self, path: &str) -> Option<Dimension> {
+        let mut keys = path.split('.');
+        let mut node = &self.root.get(keys.next()?)?.node;
+        for key in keys {
+            let Value::Table(table) = &node.value else {
+                return None;
+            };
+            node = &table.get(key)?.node;
+        }
+        match &node.value {
+            Value::Text(text) => parse_quantity(text).ok()?.map(|(_, dimension)| dimension),
+            _ => None,
+        }
+    }
+
     /// Reads the text of a scenario. Files it names (CSV profiles) are looked up in the current folder.
     ///
     /// # Errors
@@ -449,7 +466,8 @@ impl Reader {
         let signal = signal.unwrap_or_default();
         let scale = self.number(&section, "scale", &[], Sign::Positive).unwrap_or(1.0);
         let mut threshold = self.number(&section, "threshold", &[], Sign::NotNegative);
-        if let Some(e) = self.number(&section, "e", &[Dimension::NONE], Sign::Positive) {
+        let e = self.number(&section, "e", &[Dimension::NONE], Sign::Positive);
+        if let Some(e) = e {
             if threshold.is_some() {
                 let help = "leave one of the two out";
                 self.report_at(&section, "e", "`e` and `threshold` both say what is stable", help);
@@ -466,9 +484,14 @@ impl Reader {
             };
             if drop > 0.0 {
                 threshold = Some(drop / e);
-            } else {
+            } else if self.diagnostics.is_empty() {
+                // Where something else is wrong, in the friction or in the name of the signal, that is the cause.
+                let fault = match friction {
+                    Some(_) => "is of one without a higher static limit",
+                    None => "is of no friction",
+                };
                 let message =
-                    format!("`e` needs a signal of a friction with static > kinetic, and \"{signal}\" is none");
+                    format!("`e` needs a signal of a friction with static > kinetic, and \"{signal}\" {fault}");
                 let help = "name the force of a friction, or write `threshold` in place of `e`";
                 self.report_at(&section, "e", message, help);
             }
@@ -478,6 +501,7 @@ impl Reader {
             scale,
             from,
             threshold: threshold.unwrap_or(0.01),
+            e,
         })
     }
 

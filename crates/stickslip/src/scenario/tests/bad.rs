@@ -116,7 +116,8 @@ const IN_BLOCK: &[Slip] = &[
     Slip("title =", "output.columns = [\"t\", \"blok.position\"]\ntitle =", 1, "there is no column `blok.position`", "did you mean `block.position`?"),
     Slip("title =", "output.columns = [\"block\"]\ntitle =", 1, "there is no column `block`", "`block.position`"),
     Slip("title =", "analysis.stick_slip = { signal = \"flor.force\" }\ntitle =", 1, "there is no column `flor.force`", "did you mean `floor.force`?"),
-    Slip("title =", "analysis.stick_slip = { signal = \"floor.force\", e = 20 }\ntitle =", 1, "`e` needs a signal of a friction with static > kinetic", "write `threshold`"),
+    Slip("title =", "analysis.stick_slip = { signal = \"floor.force\", e = 20 }\ntitle =", 1, "`e` needs a signal of a friction with static > kinetic, and \"floor.force\" is of one without", "write `threshold`"),
+    Slip("title =", "analysis.stick_slip = { signal = \"spring.force\", e = 20 }\ntitle =", 1, "and \"spring.force\" is of no friction", "write `threshold`"),
     Slip("title =", "analysis.stick_slip = { signal = \"floor.force\", e = 20, threshold = 1 }\ntitle =", 1, "`e` and `threshold` both", "leave one"),
     Slip("title =", "analysis.stick_slip = { signal = \"floor.force\", from = \"9 s\" }\ntitle =", 1, "the analysis begins at 9 s, when the run has ended", ""),
 ];
@@ -242,6 +243,25 @@ fn several_slips_are_all_reported_in_the_order_of_the_file() {
         .collect();
     assert_eq!(lines, [Some(5), Some(10), Some(21), Some(29), Some(1)], "{error}");
     assert_eq!(error.diagnostics[4].span.unwrap().source, 1);
+}
+
+#[test]
+fn what_follows_from_another_fault_is_not_told() {
+    let text = BLOCK.replace(
+        "title =",
+        "analysis.stick_slip = { signal = \"floor.force\", e = 20 }\ntitle =",
+    );
+    for (from, to, expected) in [
+        ("kinetic = \"10 N\"", "kinetic = 10\nstatic = 9", "is below"),
+        ("\"floor.force\"", "\"flor.force\"", "there is no column"),
+    ] {
+        let error = Scenario::parse(&text.replace(from, to), "test.toml", &[]).unwrap_err();
+        let messages: Vec<&str> = error.diagnostics.iter().map(|d| d.message.as_str()).collect();
+        assert!(
+            matches!(messages[..], [only] if only.contains(expected)),
+            "{messages:?}"
+        );
+    }
 }
 
 #[test]
