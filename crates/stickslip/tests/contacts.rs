@@ -499,3 +499,42 @@ fn bristles_turn_with_their_surface() {
         close(table.element_state(touch)[1], 0.2 / 99.0, 2e-5);
     }
 }
+
+/// Words on the return mapping say that they have no effect in a contact, and that they do not fit a motion by backward differences.
+#[test]
+fn updates_that_do_nothing_or_do_not_fit_are_said() {
+    let law = "law = \"subloading\", mu_static = 0.4, mu_kinetic = 0.2, tangential_stiffness = 1e5, kappa = 100, eta = 0.1, r = 1e4";
+    let said = |text: &str| {
+        let warnings = simulation(text).built().warnings.clone();
+        warnings.into_iter().map(|warning| warning.message).collect::<Vec<_>>()
+    };
+    let ball = |words: &str| {
+        said(&format!(
+            "[simulation]\nduration = 1\nstep = 1e-3\nintegrator = \"stiff\"\n\
+             [bodies.ball]\nkind = \"rigid-body\"\nshape = {{ sphere = 0.1 }}\nmass = 1\nposition = [0, 0, 0.2]\n\
+             [elements.floor]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\n{FLOOR}\
+             normal = {{ law = \"kelvin-voigt\", stiffness = 1e5, damping = 10 }}\nfriction = {{ {law}{words} }}\n"
+        ))
+    };
+    assert_eq!(ball(""), Vec::<String>::new());
+    let warned = ball(", update = \"backward\", newton = \"safeguarded\"");
+    assert_eq!(warned.len(), 2, "{warned:?}");
+    for word in ["update", "newton"] {
+        let expected = format!("{word} has no effect in a contact");
+        assert!(warned.iter().any(|warning| warning.contains(&expected)), "{warned:?}");
+    }
+    let block = |update: &str| {
+        let words = law.replace(", ", "\n");
+        said(&format!(
+            "[simulation]\nduration = 1\nstep = 1e-4\nintegrator = \"trapezoidal\"\nmotion = \"backward\"\n\
+             [bodies.block]\nkind = \"mass\"\nmass = 1\n\
+             [elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\n{words}\nnormal_force = 1\nupdate = \"{update}\"\n"
+        ))
+    };
+    assert_eq!(block("backward"), Vec::<String>::new());
+    let warned = block("trapezoidal");
+    assert!(
+        warned.len() == 1 && warned[0].contains("that of a trapezoidal rule"),
+        "{warned:?}"
+    );
+}

@@ -545,6 +545,7 @@ impl Builder<'_> {
             self.error(&format!("{path}.{}", refusal.parameter), refusal.reason);
             return None;
         }
+        self.warn_of_idle_updates(path, parameters, &law);
         if let Some(mass) = felt.mass {
             let key = format!("{path}.tangential_stiffness");
             self.warn_of_unresolved_bristle(&key, stiffness, law.contact_time * stiffness, mass);
@@ -561,6 +562,26 @@ impl Builder<'_> {
             }
         }
         Some(law)
+    }
+
+    /// Words on steps of given displacement that do nothing, or do not fit the motion of the run.
+    fn warn_of_idle_updates(&mut self, path: &str, parameters: &[ParameterSpec], law: &Subloading<f64>) {
+        if path.ends_with(".friction") {
+            let words = parameters.iter().map(|parameter| parameter.name.as_str());
+            let idle: Vec<_> = words.filter(|name| ["update", "newton"].contains(name)).collect();
+            for word in idle {
+                let message = format!("{word} has no effect in a contact or joint: the law goes by its rates there");
+                self.warn(&format!("{path}.{word}"), message, "leave it out");
+            }
+        }
+        let backward = self.method == Method::Trapezoidal && self.scenario.simulation.backward_motion;
+        if backward && law.update == Update::Trapezoidal {
+            self.warn(
+                &format!("{path}.update"),
+                "this update takes the displacement for that of a trapezoidal rule, which the motion by backward differences does not have",
+                "use update = \"backward\" or \"exact-flow\", or leave motion = \"backward\" out",
+            );
+        }
     }
 
     /// A number that a law cannot do without; 0 is allowed.
