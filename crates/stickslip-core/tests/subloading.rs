@@ -1084,6 +1084,23 @@ fn a_stretch_beyond_the_limit_comes_back_without_a_jump() {
     let step = 0.01;
     let snapped = rate(&snapping, limit, -1e9, step);
     assert_near("rate", limit + step * snapped.stretch_rate[0], 0.0, 1e-12);
+    // Nor μ beyond its range, from above and from below.
+    for mu in [0.3, 0.19] {
+        let fast = law.rate([limit], mu, [1e4], normal, 0.0, step);
+        assert_near(
+            "softened",
+            mu + step * (fast.mu_rate - law.healing(mu)),
+            law.mu_kinetic,
+            1e-9,
+        );
+    }
+    let heals = Subloading { eta: 1e4, ..law };
+    assert_near(
+        "healed",
+        0.3 + step * heals.rate([0.0], 0.3, [0.0], normal, 0.0, step).mu_rate,
+        0.4,
+        1e-12,
+    );
 }
 
 /// Where bodies meet, R is not beyond its flow from 0 with the slip since then.

@@ -47,12 +47,12 @@ impl<R: Real> Subloading<R> {
     /// λ = max(0, (α·t·v − R·g·F − R·μ·Ḟ)/(α + U·μ·F − R·h·F)).
     ///
     /// It is 0 where q = 0: U is infinite there. Where the denominator is not positive the contact snaps; the quotient
-    /// is then taken with a denominator of 1e-9 α, a very fast slip.
+    /// is then taken with a denominator of 1e-3 α: a slip a thousand times as fast as the motion.
     #[inline(always)]
     fn slip_rate(&self, ratio: R, mu: R, along: R, normal_force: R, normal_rate: R) -> R {
         let pushed = self.stiffness * along - ratio * (self.healing(mu) * normal_force + mu * normal_rate);
         let resisting = self.stiffness + (self.approach(ratio) * mu - ratio * self.softening(mu)) * normal_force;
-        let slip = pushed / resisting.max(self.stiffness * R::lit(1e-9));
+        let slip = pushed / resisting.max(self.stiffness * R::lit(1e-3));
         R::select(R::zero().lt(ratio), R::zero().max(slip), R::zero())
     }
 
@@ -116,15 +116,20 @@ impl<R: Real> Subloading<R> {
             R::zero(),
         );
         let released = rest * R::select(stepped, per_step, self.r * norm(velocity) + per_time);
-        // A step of given length does not take the stretch beyond 0.
+        // A step of given length takes neither the stretch beyond 0 nor μ beyond μ_k and μ_s: too long a step is then wrong, but bounded.
         let longest = R::zero().max(along + length * per_step);
         let slip = slip + released;
         let slip = R::select(stepped, slip.min(longest), slip);
         let slip = R::select(loaded, slip, R::zero());
+        let (fall, rise) = (self.softening(mu) * slip, self.healing(mu));
+        let fallen = (mu - self.mu_kinetic).abs() * per_step;
+        let risen = (self.mu_static - mu) * per_step;
+        let fall = R::select(stepped, fall.abs().min(fallen).copysign(fall), fall);
+        let rise = R::select(stepped, rise.min(risen), rise);
         Rate {
             resistance: gsat(bound, scale(stretch, self.stiffness)),
             stretch_rate: std::array::from_fn(|i| R::select(loaded, velocity[i] - t[i] * slip, -t[i] * released)),
-            mu_rate: self.healing(mu) - self.softening(mu) * slip,
+            mu_rate: rise - fall,
             slip_rate: slip,
         }
     }
