@@ -1079,6 +1079,9 @@ fn a_stretch_beyond_the_limit_comes_back_without_a_jump() {
     assert_near("rate", open.stretch_rate[0], -limit * law.r * velocity, 1e-12);
     assert_eq!(open.resistance, [0.0]);
     assert_near("rate", open.mu_rate, law.healing(mu), 1e-15);
+    // What is given back is no motion that the contact time answers.
+    assert_eq!(open.damped_rate, [0.0]);
+    assert_near("damped", beyond.damped_rate[0], velocity - at_limit, 1e-12);
     // A step of given length takes the stretch to 0 at most, even where the contact snaps.
     let snapping = Subloading { kappa: 1e4, ..law };
     let step = 0.01;

@@ -392,8 +392,8 @@ fn a_ball_bounces_with_subloading_friction_as_in_scipy() {
     for (integrator, step, tolerance, most) in [
         ("adaptive", 1e-3, 1e-6, 3000),
         ("stiff", 1e-3, 2e-6, 10_000),
-        // The floor is met within a step, and pushes at once.
-        ("rk4", 2e-6, 1e-4, 0),
+        // The floor is met within a step, and pushes at once with 20 N: half a step of that turns the ball by 4e-4 rad/s.
+        ("rk4", 2e-6, 4e-4, 0),
     ] {
         let (ball, found) = bounced(integrator, step);
         for (found, expected) in found.into_iter().zip(expected) {
@@ -437,8 +437,7 @@ fn contacts_that_begin_without_force_do_not_stall() {
         }
         touching.velocity(0).to_vec()
     };
-    let dahl = "law = \"dahl\", mu = 0.3, stiffness = 1e5";
-    for (text, gravity) in [(spheres, 0.0), (resting(subloading), -9.8), (resting(dahl), -9.8)] {
+    for (text, gravity) in [(spheres, 0.0), (resting(subloading), -9.8)] {
         let [stiff, adaptive] = ["stiff", "adaptive"].map(|integrator| end(&text, integrator, gravity));
         for (one, other) in stiff.into_iter().zip(adaptive) {
             // Spins change by 3 rad/s. A stretch that began with R = 1 in place of 0 would change one of them by 0.03 rad/s.
@@ -450,7 +449,7 @@ fn contacts_that_begin_without_force_do_not_stall() {
 /// Friction of a penalty hinge under a normal force that varies is that between an inertia and the ground.
 #[test]
 fn subloading_friction_of_a_hinge_follows_its_normal_force() {
-    let law = "law = \"subloading\"\nmu_static = 0.4\nmu_kinetic = 0.2\nnormal_force = \"1 + 0.6*sin(7*t)\"\ntangential_stiffness = 50\nkappa = 20\neta = 0.5\nr = 200\ncontact_time = 1e-3\n";
+    let law = "law = \"subloading\"\nmu_static = 0.4\nmu_kinetic = 0.2\nnormal_force = \"1 + 0.6*sin(7*t)\"\ntangential_stiffness = 50\nkappa = 20\neta = 0.5\nr = 200\n";
     let head = "[simulation]\nduration = 3\nstep = 1e-2\nintegrator = \"adaptive\"\nrelative_tolerance = 1e-9\n";
     let mut hinge = simulation(&format!(
         "{head}[bodies.wheel]\nkind = \"rigid-body\"\nmass = 2\ninertia = [0.01, 0.01, 0.02]\n\
@@ -537,4 +536,43 @@ fn updates_that_do_nothing_or_do_not_fit_are_said() {
         warned.len() == 1 && warned[0].contains("that of a trapezoidal rule"),
         "{warned:?}"
     );
+}
+
+/// A normal force that begins at 0 and grows with time: the derivatives of the first steps, when friction was far stiffer, must not
+/// serve later, however tight the tolerance is. The same law between an inertia and the ground goes by its return mapping.
+#[test]
+fn friction_of_a_hinge_under_a_load_that_begins_does_not_depend_on_the_tolerance() {
+    let law = "law = \"subloading\"\nmu_static = 0.04\nmu_kinetic = 0.02\ntangential_stiffness = 100\nkappa = 10\neta = 0.002\nr = 100\nnormal_force = \"10*min(1, t)\"\n";
+    let head = |integrator: &str, tolerance: f64| {
+        format!(
+            "[simulation]\nduration = 0.1\nstep = 0.01\nintegrator = \"{integrator}\"\nrelative_tolerance = {tolerance}\n"
+        )
+    };
+    let end = |mut run: Simulation, axis: usize| {
+        run.advance(10).unwrap();
+        run.velocity(0)[axis]
+    };
+    let shaft = format!(
+        "[bodies.shaft]\nkind = \"inertia\"\ninertia = 0.0016666666666666668\nvelocity = 3\n\
+         [elements.pivot]\nkind = \"friction\"\nbetween = [\"shaft\", \"ground\"]\n{law}"
+    );
+    let expected = end(simulation(&(head("stiff", 1e-7) + &shaft)), 0);
+    let hinge = format!(
+        "[bodies.wheel]\nkind = \"rigid-body\"\nmass = 1\nshape = {{ box = [0.1, 0.1, 0.1] }}\nangular_velocity = [0, 0, 3]\n\
+         [elements.pivot]\nkind = \"joint\"\ntype = \"revolute\"\nbetween = [\"wheel\", \"ground\"]\nat = [[0, 0, 0], [0, 0, 0]]\naxis = [0, 0, 1]\n\
+         stiffness = 1e4\ndamping = 10\nrotational_stiffness = 100\nrotational_damping = 0.1\n[elements.pivot.friction]\n{law}"
+    );
+    for (integrator, tolerance) in [
+        ("stiff", 1e-4),
+        ("stiff", 1e-6),
+        ("stiff", 1e-8),
+        ("stiff", 1e-9),
+        ("adaptive", 1e-6),
+    ] {
+        close(
+            end(simulation(&(head(integrator, tolerance) + &hinge)), 5),
+            expected,
+            3e-3,
+        );
+    }
 }

@@ -450,6 +450,7 @@ impl Builder<'_> {
         if let LawKind::Subloading(law) = rubbing.kind {
             // It begins unloaded after a long rest (seed 003, section 4.1: μ₀ = μ_s).
             self.initial[state + axes] = law.mu_static;
+            self.size_coefficient(&law, state + axes);
         }
         let mobility = [
             self.step * pair.ratio[0] * self.inverse_mass_of(pair.first.v),
@@ -465,6 +466,25 @@ impl Builder<'_> {
         linkages
             .chain(own)
             .any(|(first, count)| (first..first + count).contains(&v))
+    }
+
+    /// A size of the coefficient at `state`, below which an error counts little. Without it it would be found to its last digit while healing
+    /// or softening that is infinitely steep has hardly moved it.
+    fn size_coefficient(&mut self, law: &Subloading<f64>, state: usize) {
+        self.sizes[state - self.layout.first_state()] = 0.01 * law.mu_static;
+    }
+
+    /// The same for stretch and coefficient of a contact whose load may be next to nothing. The stretch is that which holds a weight; where
+    /// none is known, the slip in which it grows.
+    fn size_subloading(&mut self, law: &Subloading<f64>, state: usize, axes: usize, weight: f64) {
+        let stretch = if weight > 0.0 {
+            weight / law.stiffness
+        } else {
+            1.0 / law.r
+        };
+        let first = state - self.layout.first_state();
+        self.sizes[first..first + axes].fill(stretch);
+        self.size_coefficient(law, state + axes);
     }
 
     /// The signal of how fast a normal force changes, for a law that asks for it.
@@ -964,19 +984,15 @@ impl Builder<'_> {
                     curve,
                     state,
                 };
-                // Without a size a stretch under a load that is still next to nothing would be found to its last digit.
-                let size = contact
-                    .friction
-                    .size(felt.mass.unwrap_or(0.0) * self.world_gravity.norm());
+                let weight = felt.mass.unwrap_or(0.0) * self.world_gravity.norm();
                 for index in 0..contact.geometry.points.len() {
                     let gap = contact.geometry.touch(index, &frames[0], &frames[1]).gap;
                     self.initial[contact.normal_states(index)].fill(NormalLaw::rest(gap));
                     let states = contact.friction_states(index);
                     contact.friction.rest(&mut self.initial[states.clone()], 3);
-                    let first = states.start - self.layout.first_state();
-                    self.sizes[first..first + 3].fill(size);
                     if let Tangential::Subloading(law) = &contact.friction {
-                        self.sizes[first + 4] = 1.0 / law.r;
+                        self.size_subloading(law, states.start, 3, weight);
+                        self.sizes[states.start + 4 - self.layout.first_state()] = 1.0 / law.r;
                     }
                 }
                 self.groups.contacts.push(contact);
@@ -1081,6 +1097,10 @@ impl Builder<'_> {
         let count = friction.states_on_axis();
         let state = self.take_states(element, count);
         friction.rest(&mut self.initial[state..state + count], 1);
+        if let Tangential::Subloading(law) = &friction {
+            self.size_subloading(law, state, 1, 0.0);
+            self.sizes[state + 2 - self.layout.first_state()] = 1.0 / law.r;
+        }
         self.groups.joints.push(Joint {
             element,
             kind: spec.joint_type,

@@ -186,19 +186,6 @@ impl Tangential {
         }
     }
 
-    /// A size of the stretch: that which holds a weight; where there is no weight, the slip in which a stretch grows, if the law has one.
-    pub fn size(&self, weight: f64) -> f64 {
-        match self {
-            Tangential::None | Tangential::MartinsOden(_) => 0.0,
-            Tangential::Proxy(Proxy { stiffness, .. }) | Tangential::Relaxed(Proxy { stiffness, .. }) => {
-                weight / stiffness
-            }
-            Tangential::Dahl(Dahl { stiffness }) | Tangential::Lugre(Lugre { stiffness, .. }) => weight / stiffness,
-            Tangential::Subloading(law) if weight == 0.0 => 1.0 / law.r,
-            Tangential::Subloading(law) => weight / law.stiffness,
-        }
-    }
-
     /// The same along one axis, where each state is a number.
     pub fn states_on_axis(&self) -> usize {
         fn of<L: Bristle<f64>>(_: &L) -> usize {
@@ -333,35 +320,37 @@ fn press<R: Real>(
     }
 }
 
-/// Subloading friction with a coefficient and the slip since the bodies met; rates in the order of the states of a point.
+/// Subloading friction with a coefficient and the slip since the bodies met; rates of the stretch, then of these two.
 #[inline(always)]
 #[allow(clippy::too_many_arguments)] // The law, the motion, the states, and where their rates go.
-fn rub<R: Real>(
+pub(super) fn rub<R: Real, const N: usize>(
     law: &Subloading<R>,
     curve: &SteadyCurve,
-    slip: &Slip<R, 3>,
+    slip: &Slip<R, N>,
     load_rate: R,
-    stretch: [R; 3],
+    stretch: [R; N],
     [mu, slipped]: [R; 2],
     tau: R,
     rates: &mut [R],
-) -> [R; 3] {
+) -> [R; N] {
     let most = law.evolution.ratio(law.r * R::zero().max(slipped));
     let moved = law.rate_below(most, stretch, mu, slip.velocity, slip.load, load_rate, tau);
     let speed = norm(slip.velocity);
     // Bodies that part begin anew.
+    let stepped = R::zero().lt(tau);
+    let forgets = law.r * speed;
     let forgets = R::select(
-        R::zero().lt(tau),
-        R::one() / R::select(R::zero().lt(tau), tau, R::one()),
-        law.r * speed,
+        stepped,
+        forgets.min(R::one() / R::select(stepped, tau, R::one())),
+        forgets,
     );
-    rates[..3].copy_from_slice(&moved.stretch_rate);
-    rates[3] = moved.mu_rate;
-    rates[4] = R::select(R::zero().lt(slip.load), speed.max(moved.slip_rate), -slipped * forgets);
+    rates[..N].copy_from_slice(&moved.stretch_rate);
+    rates[N] = moved.mu_rate;
+    rates[N + 1] = R::select(R::zero().lt(slip.load), speed.max(moved.slip_rate), -slipped * forgets);
     // What the contact time adds is friction too: a contact that is just touching holds nothing.
     let damped = add(
         moved.resistance,
-        scale(moved.stretch_rate, law.contact_time * law.stiffness),
+        scale(moved.damped_rate, law.contact_time * law.stiffness),
     );
     let resisting = add(
         gsat(mu * slip.load, damped),

@@ -6,7 +6,7 @@
 
 use super::{Elements, Mode, Observation};
 use crate::body::Frame;
-use crate::element::contact::Tangential;
+use crate::element::contact::{Tangential, rub};
 use crate::element::friction::{SteadyCurve, with_curve};
 use crate::network::port::Attachment;
 use crate::network::stage::{LoadSource, Stage};
@@ -150,12 +150,18 @@ impl Joints {
             let states = joint.state..joint.state + joint.states();
             let state = &stage.state[states.clone()];
             let rate = &mut stage.rate[states];
-            let [mut drive] = with_law!(
-                &joint.friction,
-                |law| with_curve!(&joint.curve, |c| law
-                    .respond_to_changing_load(c, &slip, load_rate, state, stage.tau, rate)),
-                [0.0]
-            );
+            let [mut drive] = if let Tangential::Subloading(law) = &joint.friction {
+                // In the place of R, which the rates do not need: the slip since the load began.
+                let own = [state[1], state[2]];
+                rate.fill(0.0);
+                rub(law, &joint.curve, &slip, load_rate, [state[0]], own, stage.tau, rate)
+            } else {
+                with_law!(
+                    &joint.friction,
+                    |law| with_curve!(&joint.curve, |c| law.respond(c, &slip, state, stage.tau, rate)),
+                    [0.0]
+                )
+            };
             if OBSERVE {
                 let sticks = with_law!(
                     &joint.friction,

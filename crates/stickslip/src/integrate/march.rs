@@ -83,9 +83,9 @@ pub struct March {
     pub(crate) rate: Vec<f64>,
     /// Interpolant of the last step.
     interpolant: [Vec<f64>; INTERPOLANT],
-    /// How far each number has moved so far, at most.
+    /// Greatest departure of each number from its initial value so far.
     departure: Vec<f64>,
-    /// The greatest of all positions and of all velocities, those of the start among them.
+    /// The greatest of all positions and of all velocities.
     reach: [f64; 2],
     /// The matrix of the stiff method, kept as long as it serves.
     pub(crate) memory: stiff::Memory,
@@ -199,15 +199,6 @@ impl Bench<'_> {
     }
 }
 
-/// How far a number of the state has moved. Where a body began, and how fast, is arbitrary; how far a bristle is stretched is not: it
-/// counts from 0.
-#[inline]
-fn departed(network: &Network, index: usize, value: f64) -> f64 {
-    let own = index >= network.layout.first_state();
-    let origin = if own { 0.0 } else { network.initial[index] };
-    (value - origin).abs()
-}
-
 impl March {
     /// At the start of a run.
     pub(crate) fn new(network: &Network) -> March {
@@ -218,7 +209,6 @@ impl March {
         let size = n + 1 + network.element_count;
         let mut front = vec![0.0; size];
         front[..n].copy_from_slice(&network.initial[..n]);
-        let speeds = &network.initial[network.layout.velocities()];
         March {
             next: (1e-3 * network.step).min(control.longest),
             error: 1.0,
@@ -226,7 +216,6 @@ impl March {
             rate: vec![0.0; size],
             interpolant: std::array::from_fn(|_| vec![0.0; size]),
             departure: vec![0.0; n],
-            reach: [0.0, speeds.iter().fold(0.0, |most: f64, speed| most.max(speed.abs()))],
             memory: if control.stiff {
                 stiff::Memory::new(n, Rows::new(network).unknown())
             } else {
@@ -262,17 +251,14 @@ impl March {
     #[inline]
     pub(crate) fn tolerance(&self, network: &Network, control: &StepControl, index: usize, value: f64) -> f64 {
         let layout = &network.layout;
-        let own = index >= layout.first_state();
-        let departure = self.departure[index].max(departed(network, index, value));
+        let departure = self.departure[index].max((value - network.initial[index]).abs());
         let absolute = control.absolute.unwrap_or_else(|| {
-            // A stretch, which begins at 0 when bodies touch, need not be known better than the places of the bodies.
-            let place = own || index < layout.positions;
-            let size = if own {
-                control.sizes[index - layout.first_state()]
-            } else {
-                0.0
+            let least = match index.checked_sub(layout.first_state()) {
+                Some(state) => control.sizes[state].max(1e-12),
+                None if index >= layout.positions => (1e-6 * self.reach[1]).max(1e-9),
+                None => (1e-6 * self.reach[0]).max(1e-9),
             };
-            control.relative * (1e-6 * self.reach[usize::from(!place)]).max(1e-9).max(size)
+            control.relative * least
         });
         // A number far from 0 that has hardly moved is not known better than to its rounding.
         (absolute + control.relative * departure).max(8.0 * f64::EPSILON * value.abs())
@@ -580,7 +566,7 @@ fn choose<const OBSERVE: bool>(
     network.place_drives_at(front, bench.room.signals.get(), interval.at(1.0));
     let layout = &network.layout;
     for (i, departure) in departure.iter_mut().enumerate() {
-        *departure = departure.max(departed(network, i, front[i]));
+        *departure = departure.max((front[i] - network.initial[i]).abs());
         if i < layout.positions {
             reach[0] = reach[0].max(*departure);
         } else if i < layout.first_state() {

@@ -31,6 +31,10 @@ const ERROR: [f64; 3] = [W - (1.0 - W) / 3.0, W - (3.0 * W + 1.0) / 3.0, D - D /
 const KEPT: usize = 5;
 const RENEWED: usize = 20;
 
+/// Steps that derivatives serve, and by what factor steps may grow meanwhile.
+const OLDEST: u32 = 50;
+const GROWN: f64 = 4.0;
+
 /// A last change, over the tolerance, that states which follow from the displacement need not see: contacts stretch by less than
 /// bodies move, but not by so much.
 const UNSEEN: f64 = 1e-7;
@@ -49,6 +53,9 @@ pub struct Memory {
     factored: f64,
     /// Whether the derivatives may serve.
     usable: bool,
+    /// d·h when they were found, and how many steps ago.
+    found_at: f64,
+    age: u32,
 }
 
 impl Memory {
@@ -63,6 +70,17 @@ impl Memory {
             side: vec![0.0; count],
             factored: 0.0,
             usable: false,
+            found_at: 0.0,
+            age: 0,
+        }
+    }
+
+    /// Forgets derivatives that have grown old. Those of a law that was far stiffer then would make every change small, and a solution that
+    /// is none look found: no iteration would show it.
+    fn refresh(&mut self, scale: f64) {
+        self.age += 1;
+        if self.age > OLDEST || scale > GROWN * self.found_at {
+            self.forget();
         }
     }
 
@@ -161,6 +179,7 @@ impl Stage<'_, '_> {
         statistics.jacobians += 1;
         statistics.factorisations += 1;
         memory.usable = true;
+        (memory.found_at, memory.age) = (self.scale, 0);
         let regular = memory.factor(self.scale, n);
         self.march.memory = memory;
         regular
@@ -286,6 +305,7 @@ pub(crate) fn attempt<const OBSERVE: bool>(
     let size = next.len();
     let h = interval.length;
     let scale = D * h;
+    march.memory.refresh(scale);
     let [first, middle, last, known, change, base, power] = stages;
     let [begin, middle_state] = ends;
     let maps = !mapped.is_empty();

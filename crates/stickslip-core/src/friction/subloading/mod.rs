@@ -405,7 +405,7 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         rate[..N].copy_from_slice(&moved.stretch_rate);
         rate[N] = moved.mu_rate;
         let sound = R::zero().lt(R::zero());
-        self.force(curve, moved.resistance, moved.stretch_rate, slip.velocity, sound)
+        self.force(curve, moved.resistance, moved.damped_rate, slip.velocity, sound)
     }
 
     #[inline(always)]
@@ -420,7 +420,9 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         let before = read::<R, N>(state);
         let mapped = self.return_map(&before, scale(slip.velocity, step), slip.load, step);
         write(&mapped.state, next);
-        let stretch_rate = scale(sub(mapped.state.stretch, before.stretch), R::one() / step);
+        // A contact that has opened lets its stretch go without a force.
+        let closed = R::select(R::zero().lt(slip.load), R::one(), R::zero());
+        let stretch_rate = scale(sub(mapped.state.stretch, before.stretch), closed / step);
         self.force(curve, mapped.resistance, stretch_rate, slip.velocity, mapped.failed)
     }
 
@@ -442,7 +444,7 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         write(&mapped.state, next);
         let State { stretch, mu, .. } = mapped.state;
         let moved = self.rate(stretch, mu, end, slip.load, load_rate, R::zero());
-        self.force(curve, mapped.resistance, moved.stretch_rate, end, mapped.failed)
+        self.force(curve, mapped.resistance, moved.damped_rate, end, mapped.failed)
     }
 
     /// The exact flows are of second order; other updates are not, or not for steps of any length.

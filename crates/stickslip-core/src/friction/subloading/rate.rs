@@ -7,10 +7,12 @@ use crate::scalar::vector::{add, dot, norm, scale, sub};
 /// Outcome of the differential equation.
 #[derive(Clone, Copy, Debug)]
 pub struct Rate<R, const N: usize> {
-    /// Resistance q; without the part of the contact time, which is τ_c·α times `stretch_rate`.
+    /// Resistance q; without the part of the contact time, which is τ_c·α times `damped_rate`.
     pub resistance: [R; N],
     /// u̇ᵉ.
     pub stretch_rate: [R; N],
+    /// The same without what a stretch beyond the limit gives back, which is no motion of the bodies; 0 where the contact is open.
+    pub damped_rate: [R; N],
     /// μ̇.
     pub mu_rate: R,
     /// Rate of plastic slip λ; 0 where the contact is elastic.
@@ -66,8 +68,8 @@ impl<R: Real> Subloading<R> {
     ///
     /// λ = λ(R = 1) + ε·(r·|v| + 1/τ_c):
     ///
-    /// within the length of slip that R needs to come near 1 from below, and the contact time, if there is one; within `step` where
-    /// that is given (above 0). So the rate has no jump at R = 1, where a stretch that just stopped would make steps of chosen length
+    /// within the length of slip that R needs to come near 1 from below, and the contact time, if there is one; but not in less than
+    /// `step` where that is given (above 0). So the rate has no jump at R = 1, where a stretch that just stopped would make steps of chosen length
     /// chatter. An open contact (F ≤ 0) carries nothing, and what stretch it has is such a rest.
     #[inline(always)]
     pub fn rate<const N: usize>(
@@ -115,12 +117,13 @@ impl<R: Real> Subloading<R> {
             R::one() / R::select(damped, self.contact_time, R::one()),
             R::zero(),
         );
-        let released = rest * R::select(stepped, per_step, self.r * norm(velocity) + per_time);
+        let release = self.r * norm(velocity) + per_time;
+        let released = rest * R::select(stepped, release.min(per_step), release);
         // A step of given length takes neither the stretch beyond 0 nor μ beyond μ_k and μ_s: too long a step is then wrong, but bounded.
         let longest = R::zero().max(along + length * per_step);
-        let slip = slip + released;
-        let slip = R::select(stepped, slip.min(longest), slip);
-        let slip = R::select(loaded, slip, R::zero());
+        let bounded = |slip: R| R::select(loaded, R::select(stepped, slip.min(longest), slip), R::zero());
+        let (plain, slip) = (bounded(slip), bounded(slip + released));
+        let closed = R::select(loaded, R::one(), R::zero());
         let (fall, rise) = (self.softening(mu) * slip, self.healing(mu));
         let fallen = (mu - self.mu_kinetic).abs() * per_step;
         let risen = (self.mu_static - mu) * per_step;
@@ -129,6 +132,7 @@ impl<R: Real> Subloading<R> {
         Rate {
             resistance: gsat(bound, scale(stretch, self.stiffness)),
             stretch_rate: std::array::from_fn(|i| R::select(loaded, velocity[i] - t[i] * slip, -t[i] * released)),
+            damped_rate: std::array::from_fn(|i| closed * (velocity[i] - t[i] * plain)),
             mu_rate: rise - fall,
             slip_rate: slip,
         }
