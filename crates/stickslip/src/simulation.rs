@@ -686,12 +686,12 @@ impl Simulation {
         (mechanical, self.stored().iter().sum())
     }
 
-    /// Energy that can only be there if it was put in: kinetic and elastic, without that of gravity, which may come from any
+    /// Energy that can only be there if it was put in, kinetic and elastic, and that of gravity, which may come from any
     /// depth. `None` where the ledger does not know all sources: laws and bodies of the user's own, equations.
-    pub(crate) fn live_energy(&mut self) -> Option<f64> {
+    pub(crate) fn live_energy(&mut self) -> Option<(f64, f64)> {
         if self.chain.is_some() {
             let (kinetic, elastic) = self.energy();
-            return Some(kinetic + elastic);
+            return Some((kinetic + elastic, 0.0));
         }
         let network = &self.built.network;
         if self.open_ledger
@@ -705,7 +705,14 @@ impl Simulation {
         still[network.layout.velocities()].fill(0.0);
         let gravity = network.mechanical_energy(&still, &mut self.scratch);
         let (mechanical, elastic) = self.energy();
-        Some(mechanical - gravity + elastic)
+        Some((mechanical - gravity + elastic, gravity))
+    }
+
+    /// Whether all energy that goes in is counted: not that of a driver whose position jumps, nor that of rigid bodies which a
+    /// step of the implicit method sets apart.
+    pub(crate) fn counts_all_input(&self) -> bool {
+        let jumps = self.built.network.drives.iter().any(|drive| drive.position);
+        self.built.method.needs_small_steps_of_bristles() && !jumps
     }
 
     /// Elastic energy of every element now.
