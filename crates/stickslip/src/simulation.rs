@@ -11,7 +11,7 @@ use crate::integrate::{Halt, Method, Work};
 use crate::network::implicit::ImplicitView;
 use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
-use crate::scenario::{ElementSpec, ParameterSpec, ParameterValue, Scenario, ScenarioError};
+use crate::scenario::{ElementSpec, LimitSpec, ParameterSpec, ParameterValue, Scenario, ScenarioError};
 use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -499,7 +499,8 @@ impl Simulation {
                 time,
                 what: format!("no internal step is short enough for the error of {}", column(index)),
                 remedy: format!(
-                    "use {other}a larger relative_tolerance or a smaller min_step; check that the motion is possible"
+                    "{}use {other}a larger relative_tolerance or a smaller min_step; check that the motion is possible",
+                    self.remedy_of_snapping()
                 ),
             },
             Halt::Unsolved { time } if self.built.method.implicit() => RunError::Unsolved {
@@ -522,6 +523,29 @@ impl Simulation {
                 what: "an output interval takes more than ten million internal steps".into(),
                 remedy: format!("use {other}a larger relative_tolerance or a smaller output interval (step)"),
             },
+        }
+    }
+
+    /// Where `subloading` friction of a contact snaps: it falls with slip by N·κ·(μ_s/μ_k − 1)ᵐ, faster than the contact unloads.
+    fn remedy_of_snapping(&self) -> String {
+        let snaps = self.scenario.elements.iter().find_map(|(name, element)| {
+            let (ElementSpec::Contact(_), Some(law)) = (element, element.friction()) else {
+                return None;
+            };
+            let LimitSpec::Coefficient { kinetic, static_ } = law.curve.limit else {
+                return None;
+            };
+            let exponent = law.number("kappa_exponent").unwrap_or(1.0);
+            let fall = law.number("kappa")? * libm::pow(static_ / kinetic - 1.0, exponent);
+            let most = law.number("tangential_stiffness")? / fall;
+            (law.law == "subloading" && most.is_finite()).then_some((name, most))
+        });
+        match snaps {
+            Some((name, most)) => format!(
+                "friction of \"{name}\" snaps where a point is pressed by more than {most:.2e} N, \
+                 tangential_stiffness/(kappa*(mu_static/mu_kinetic - 1)^kappa_exponent): raise its tangential_stiffness or lower kappa; else "
+            ),
+            None => String::new(),
         }
     }
 
@@ -589,8 +613,9 @@ impl Simulation {
                 "something grows without bound: check stiffnesses, masses and signs of forces".to_string()
             }
             _ => format!(
-                "use a step well below {} s, softer stiffnesses, or integrator = \"implicit-euler\"",
-                self.built.network.step
+                "use a step well below {} s, softer stiffnesses, or integrator = \"{}\"",
+                self.built.network.step,
+                self.scenario.stable_integrator()
             ),
         }
     }
