@@ -581,6 +581,14 @@ fn contacts_that_snap_are_said() {
             );
         }
     }
+    // A halt for whatever reason: 500 N is 2.5e5/(2000*0.25).
+    let text = ball(0.001, soft, 2.5e5).replace("gravity", "min_step = 1e-4\nrelative_tolerance = 1e-12\ngravity");
+    let mut halted = simulation(&text);
+    let said = halted.advance(halted.built().steps).unwrap_err().to_string();
+    assert!(
+        said.contains("pressed by more than 5.00e2 N") && said.contains("\"floor\""),
+        "{said}"
+    );
 }
 
 /// The advice against a step that is too long for a compliant contact is a method that runs with it.
