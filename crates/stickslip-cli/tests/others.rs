@@ -172,6 +172,14 @@ fn compare_names_what_is_wrong() {
     with("floor", "karnopp:epsilon").fails(2, &["KEY=VALUE"]);
     with("floor", "karnopp:epsilon=-1").fails(2, &["epsilon"]);
     with("floor", "implicit:epsilon=1").fails(2, &["epsilon"]);
+    // In the file a Stribeck velocity would go to every law, and subloading refuses it.
+    let more = "--set=elements.floor.static=12";
+    let run = |laws: &str| folder.run(&["compare", "block.toml", "--element", "floor", more, "--laws", laws]);
+    run("implicit,lugre").fails(
+        2,
+        &["needs a Stribeck velocity", "--laws lugre:stribeck_velocity=0.001"],
+    );
+    run("implicit,lugre:stribeck_velocity=0.001").ok();
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::integrate::{Halt, Method, Work};
 use crate::network::implicit::ImplicitView;
 use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
-use crate::scenario::{ElementSpec, ParameterSpec, ParameterValue, Scenario, ScenarioError};
+use crate::scenario::{ElementSpec, LimitSpec, ParameterSpec, ParameterValue, Scenario, ScenarioError};
 use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -499,7 +499,8 @@ impl Simulation {
                 time,
                 what: format!("no internal step is short enough for the error of {}", column(index)),
                 remedy: format!(
-                    "use {other}a larger relative_tolerance or a smaller min_step; check that the motion is possible"
+                    "{}use {other}a larger relative_tolerance or a smaller min_step; check that the motion is possible",
+                    self.remedy_of_snapping()
                 ),
             },
             Halt::Unsolved { time } if self.built.method.implicit() => RunError::Unsolved {
@@ -522,6 +523,29 @@ impl Simulation {
                 what: "an output interval takes more than ten million internal steps".into(),
                 remedy: format!("use {other}a larger relative_tolerance or a smaller output interval (step)"),
             },
+        }
+    }
+
+    /// Where `subloading` friction of a contact snaps: it falls with slip by N·κ·(μ_s/μ_k − 1)ᵐ, faster than the contact unloads.
+    fn remedy_of_snapping(&self) -> String {
+        let snaps = self.scenario.elements.iter().find_map(|(name, element)| {
+            let (ElementSpec::Contact(_), Some(law)) = (element, element.friction()) else {
+                return None;
+            };
+            let LimitSpec::Coefficient { kinetic, static_ } = law.curve.limit else {
+                return None;
+            };
+            let exponent = law.number("kappa_exponent").unwrap_or(1.0);
+            let fall = law.number("kappa")? * libm::pow(static_ / kinetic - 1.0, exponent);
+            let most = law.number("tangential_stiffness")? / fall;
+            (law.law == "subloading" && most.is_finite()).then_some((name, most))
+        });
+        match snaps {
+            Some((name, most)) => format!(
+                "friction of \"{name}\" snaps where a point is pressed by more than {most:.2e} N, \
+                 tangential_stiffness/(kappa*(mu_static/mu_kinetic - 1)^kappa_exponent): raise its tangential_stiffness or lower kappa; else "
+            ),
+            None => String::new(),
         }
     }
 
@@ -589,8 +613,9 @@ impl Simulation {
                 "something grows without bound: check stiffnesses, masses and signs of forces".to_string()
             }
             _ => format!(
-                "use a step well below {} s, softer stiffnesses, or integrator = \"implicit-euler\"",
-                self.built.network.step
+                "use a step well below {} s, softer stiffnesses, or integrator = \"{}\"",
+                self.built.network.step,
+                self.scenario.stable_integrator()
             ),
         }
     }
@@ -686,12 +711,12 @@ impl Simulation {
         (mechanical, self.stored().iter().sum())
     }
 
-    /// Energy that can only be there if it was put in: kinetic and elastic, without that of gravity, which may come from any
+    /// Energy that can only be there if it was put in, kinetic and elastic, and that of gravity, which may come from any
     /// depth. `None` where the ledger does not know all sources: laws and bodies of the user's own, equations.
-    pub(crate) fn live_energy(&mut self) -> Option<f64> {
+    pub(crate) fn live_energy(&mut self) -> Option<(f64, f64)> {
         if self.chain.is_some() {
             let (kinetic, elastic) = self.energy();
-            return Some(kinetic + elastic);
+            return Some((kinetic + elastic, 0.0));
         }
         let network = &self.built.network;
         if self.open_ledger
@@ -705,7 +730,14 @@ impl Simulation {
         still[network.layout.velocities()].fill(0.0);
         let gravity = network.mechanical_energy(&still, &mut self.scratch);
         let (mechanical, elastic) = self.energy();
-        Some(mechanical - gravity + elastic)
+        Some((mechanical - gravity + elastic, gravity))
+    }
+
+    /// Whether all energy that goes in is counted: not that of a driver whose position jumps, nor that of rigid bodies which a
+    /// step of the implicit method sets apart.
+    pub(crate) fn counts_all_input(&self) -> bool {
+        let jumps = self.built.network.drives.iter().any(|drive| drive.position);
+        self.built.method.needs_small_steps_of_bristles() && !jumps
     }
 
     /// Elastic energy of every element now.

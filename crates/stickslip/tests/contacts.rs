@@ -576,3 +576,71 @@ fn friction_of_a_hinge_under_a_load_that_begins_does_not_depend_on_the_tolerance
         );
     }
 }
+
+/// Subloading friction of a contact falls with slip by N·kappa·(mu_s/mu_k − 1)ᵐ; where weight or touch-down press so hard that it falls
+/// faster than the contact unloads, that is said before the run, and with what helps if the run halts.
+#[test]
+fn contacts_that_snap_are_said() {
+    let ball = |height: f64, normal: &str, stiffness: f64| {
+        format!(
+            "[simulation]\nduration = 1\nstep = 1e-4\nintegrator = \"stiff\"\ngravity = [0, 0, -10]\n\
+             [bodies.ball]\nkind = \"rigid-body\"\nshape = {{ sphere = 0.05 }}\nmass = 1\nposition = [0, 0, {}]\nvelocity = [2, 0, 0]\n\
+             [elements.floor]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\n{FLOOR}normal = {{ {normal} }}\n\
+             friction = {{ law = \"subloading\", mu_static = 0.3, mu_kinetic = 0.2, tangential_stiffness = {stiffness}, kappa = 2000, \
+             kappa_exponent = 2, eta = 0.1, r = 1e5, contact_time = 1e-4 }}\n",
+            0.05 + height
+        )
+    };
+    let (soft, hertz) = (
+        "law = \"kelvin-voigt\", stiffness = 1e4, damping = 1",
+        "law = \"hunt-crossley\", stiffness = 1e6",
+    );
+    // Weight 10 N; a fall of 0.45 m ends with 3 m/s: v*sqrt(K m) = 300 N more, and with the energy K d^2.5/2.5 = 4.5 J a force of
+    // K d^1.5 = 1e6*(1.125e-5)^0.6 N.
+    let hard = 1e6 * 1.125e-5_f64.powf(0.6);
+    for (height, normal, force) in [(0.0, soft, 10.0), (0.45, soft, 310.0), (0.45, hertz, 10.0 + hard)] {
+        let margin = force * 2000.0 * 0.25;
+        for (stiffness, told) in [(0.99 * margin, true), (1.01 * margin, false)] {
+            let warnings = simulation(&ball(height, normal, stiffness)).built().warnings.clone();
+            let said: Vec<_> = warnings
+                .iter()
+                .filter(|warning| warning.message.contains("may snap"))
+                .collect();
+            assert_eq!(
+                said.len(),
+                usize::from(told),
+                "{height} {normal} {stiffness}: {warnings:?}"
+            );
+            let help = format!("tangential_stiffness above {margin:.3e}");
+            assert!(
+                said.iter()
+                    .all(|warning| warning.help.as_deref().unwrap().contains(&help)),
+                "{said:?}"
+            );
+        }
+    }
+    // A halt for whatever reason: 500 N is 2.5e5/(2000*0.25).
+    let text = ball(0.001, soft, 2.5e5).replace("gravity", "min_step = 1e-4\nrelative_tolerance = 1e-12\ngravity");
+    let mut halted = simulation(&text);
+    let said = halted.advance(halted.built().steps).unwrap_err().to_string();
+    assert!(
+        said.contains("pressed by more than 5.00e2 N") && said.contains("\"floor\""),
+        "{said}"
+    );
+}
+
+/// The advice against a step that is too long for a compliant contact is a method that runs with it.
+#[test]
+fn advised_integrators_run_the_contact() {
+    let text = "[simulation]\nduration = 1\nstep = 1e-2\nintegrator = \"rk4\"\n\
+                [bodies.ball]\nkind = \"rigid-body\"\nshape = { sphere = 0.05 }\nmass = 1\nposition = [0, 0, 1]\n\
+                [elements.floor]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\nsurface = { plane = { normal = [0, 0, 1] } }\n\
+                normal = { law = \"kelvin-voigt\", stiffness = 1e6, damping = 1 }\n";
+    let warnings = simulation(text).built().warnings.clone();
+    let help = warnings
+        .iter()
+        .find_map(|warning| warning.help.clone().filter(|_| warning.message.contains("too large")));
+    let help = help.unwrap();
+    let advised = help.split("integrator = \"").nth(1).unwrap().split('"').next().unwrap();
+    simulation(&text.replace("rk4", advised));
+}

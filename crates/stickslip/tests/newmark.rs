@@ -485,6 +485,98 @@ fn unresolved_slips_are_told() {
     }
 }
 
+/// A normal force that is the weight counts as one that is written: 10 t under 0.01 m/s² press by the 100 N of set S.
+#[test]
+fn weight_counts_in_slips_that_are_not_resolved() {
+    let path = format!("{}/../../scenarios/fig003-5.toml", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let weighed: Vec<&str> = text.lines().filter(|line| !line.starts_with("normal_force")).collect();
+    let sets = [
+        "simulation.integrator=newmark",
+        "simulation.step=20 ms",
+        "bodies.block.axis=[1, 0, 0]",
+        "simulation.gravity=[0, 0, -0.01]",
+    ];
+    let block = written(&weighed.join("\n"), &sets);
+    let helps: Vec<_> = block
+        .built()
+        .warnings
+        .iter()
+        .filter_map(|warning| warning.help.as_deref())
+        .collect();
+    assert!(helps.iter().any(|help| help.contains("below 1.0e-2 s")), "{helps:?}");
+}
+
+/// A step in which R cannot settle is told to methods that are explicit in R, from the speed at the start: 2/(r v), for `rk4`
+/// 2.78/(r v), of bodies, of drivers, in contacts and joints.
+#[test]
+fn fast_slips_are_told() {
+    const R: f64 = 1e5;
+    let law = format!(
+        "law = \"subloading\", mu_static = 0.3, mu_kinetic = 0.2, tangential_stiffness = 1e3, kappa = 10, eta = 0.1, r = {R}"
+    );
+    let lines = law.replace(", ", "\n");
+    let rub = format!("kind = \"friction\"\nbetween = [\"b\", \"ground\"]\nnormal_force = 10\n{lines}\n");
+    let mass = format!("[bodies.b]\nkind = \"mass\"\nmass = 1\nvelocity = 0.5\n[elements.f]\n{rub}");
+    let driver = "[bodies.d]\nkind = \"driver\"\nvelocity = \"0.5*cos(t)\"\n";
+    let belt = format!(
+        "[bodies.b]\nkind = \"mass\"\nmass = 1\n{driver}[elements.f]\n{}",
+        rub.replace("ground", "d")
+    );
+    let pulled = format!(
+        "[bodies.b]\nkind = \"mass\"\nmass = 1\n{driver}[elements.s]\nkind = \"spring\"\nbetween = [\"b\", \"d\"]\nstiffness = 1\n\
+         [elements.f]\n{}",
+        rub.replace("mu_static = 0.3", "mu_static = 0.2")
+    );
+    let body = "[bodies.b]\nkind = \"rigid-body\"\nshape = { sphere = 0.1 }\nmass = 1\n";
+    // The point below slips by v + omega*radius = 0.2 + 3*0.1.
+    let ball = format!(
+        "{body}position = [0, 0, 0.1]\nvelocity = [0.2, 0, 0]\nangular_velocity = [0, -3, 0]\n[elements.f]\nkind = \"contact\"\n\
+         between = [\"b\", \"ground\"]\nsurface = {{ plane = {{ normal = [0, 0, 1] }} }}\n\
+         normal = {{ law = \"kelvin-voigt\", stiffness = 1e4, damping = 10 }}\nfriction = {{ {law} }}\n"
+    );
+    let hinge = format!(
+        "{body}angular_velocity = [7, 0, 0.5]\n[elements.f]\nkind = \"joint\"\ntype = \"revolute\"\nbetween = [\"b\", \"ground\"]\n\
+         axis = [0, 0, 1]\nfriction = {{ {law}, normal_force = 10 }}\n"
+    );
+    for (what, text) in [
+        ("mass", mass),
+        ("belt", belt),
+        ("pulled", pulled),
+        ("ball", ball),
+        ("hinge", hinge),
+    ] {
+        for (integrator, limit) in [
+            ("euler", 2.0),
+            ("rk4", 2.78),
+            ("newmark", 2.0),
+            ("stiff", f64::INFINITY),
+        ] {
+            if integrator == "newmark" && ["ball", "hinge"].contains(&what) {
+                continue;
+            }
+            for step in [1.9, 2.1, 2.7, 2.9].map(|times| times / (R * 0.5)) {
+                let head = format!("[simulation]\nduration = 1\nstep = {step}\nintegrator = \"{integrator}\"\n");
+                let simulation = written(&format!("{head}{text}"), &[]);
+                let warnings = &simulation.built().warnings;
+                let told = warnings
+                    .iter()
+                    .find(|warning| warning.message.contains("its force is wrong"));
+                assert_eq!(
+                    told.is_some(),
+                    step * R * 0.5 > limit,
+                    "{what} {integrator} {step}: {warnings:?}"
+                );
+                let help = format!("below {:.1e} s, or integrator = \"stiff\"", limit / (R * 0.5));
+                assert!(
+                    told.is_none_or(|told| told.help.as_deref().unwrap().contains(&help)),
+                    "{told:?}"
+                );
+            }
+        }
+    }
+}
+
 /// A step that does not resolve an impact is told.
 #[test]
 fn unresolved_impacts_are_told() {

@@ -13,7 +13,7 @@ use stickslip::Simulation;
 use stickslip::advice::{ChoiceLine, angular, kinetic_force};
 use stickslip::core::registry::{Family, Law, law, names};
 use stickslip::report::Reporter;
-use stickslip::scenario::{ElementSpec, FrictionLawSpec, Number, ParameterSpec, ParameterValue, Scenario};
+use stickslip::scenario::{ElementSpec, FrictionLawSpec, LimitSpec, Number, ParameterSpec, ParameterValue, Scenario};
 use stickslip::trace::Columns;
 use stickslip_plot::Panel;
 
@@ -181,6 +181,26 @@ impl Compare {
             friction
                 .parameters
                 .retain(|parameter| given.contains(&parameter.name) || has(row, &parameter.name));
+            let curve = &mut friction.curve;
+            if row.name == "subloading" && !given.iter().any(|key| key == "stribeck_velocity") {
+                curve.stribeck_velocity = None;
+            }
+            let falls = match &curve.limit {
+                LimitSpec::Force { kinetic, static_ } | LimitSpec::Coefficient { kinetic, static_ } => {
+                    static_ > kinetic
+                }
+                LimitSpec::Table { .. } => false,
+            };
+            // Written in the file it would go to all of the laws, and some refuse it.
+            if row.needs_stribeck && falls && curve.stribeck_velocity.is_none() {
+                return Err(Failure::input(
+                    format!(
+                        "the law \"{}\" keeps no memory of sticking, so static > kinetic needs a Stribeck velocity",
+                        row.name
+                    ),
+                    format!("write it after the name: --laws {written}:stribeck_velocity=0.001"),
+                ));
+            }
         }
         let epsilon = self.default_epsilon(&mut scenario, row, index, &table)?;
         let simulation = Simulation::new(scenario)?;

@@ -1,9 +1,7 @@
 //! Criterion (37) of seed 003: a slider at rest slides on steadily if the spring pulls harder faster than friction recovers.
 
 use crate::profile::Profile;
-use crate::scenario::{
-    BodySpec, DriverMotion, ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterValue, Port, Scenario,
-};
+use crate::scenario::{BodySpec, DriverMotion, ElementSpec, LimitSpec, NormalForce, Port, Scenario};
 
 /// How fast the pull of a spring grows and how fast the holding limit recovers, both at the moment of rest, N/s.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,21 +33,16 @@ impl Rates {
         let LimitSpec::Coefficient { kinetic, static_ } = law.curve.limit else {
             return None;
         };
-        let Some(NormalForce::Profile(Profile::Constant(normal))) = law.normal_force else {
-            return None;
+        let normal = match law.normal_force {
+            Some(NormalForce::Profile(Profile::Constant(normal))) => normal,
+            None => scenario.weight_between(element.between)?,
+            Some(_) => return None,
         };
         let body = element.between[0];
         let (stiffness, speed) = (scenario.elements.iter()).find_map(|(_, element)| pull(scenario, element, body))?;
-        let exponent = parameter(law, "eta_exponent").unwrap_or(1.0);
-        let eta = parameter(law, "eta")?;
+        let exponent = law.number("eta_exponent").unwrap_or(1.0);
+        let eta = law.number("eta")?;
         Some(Self::new(stiffness, speed, normal, eta, (static_, kinetic), exponent))
-    }
-}
-
-fn parameter(law: &FrictionLawSpec, name: &str) -> Option<f64> {
-    match law.parameters.iter().find(|parameter| parameter.name == name)?.value {
-        ParameterValue::Number(number) => Some(number.value),
-        _ => None,
     }
 }
 
@@ -122,5 +115,12 @@ stick_slip = { signal = "floor.force", scale = 100, e = 20 }
         assert!((Rates::of(&cubed).unwrap().recovery - 0.025).abs() < 1e-12);
         let other = Scenario::parse(SLIDER, "s.toml", &["bodies.hook.velocity=t".to_string()]).unwrap();
         assert_eq!(Rates::of(&other), None);
+        // 10 t weigh 100 N across the motion under 0.01 m/s².
+        let weight = SLIDER
+            .replace("[bodies.block]", "gravity = [0, 0, -0.01]\n[bodies.block]")
+            .replace("mass = \"10 t\"", "mass = \"10 t\"\naxis = [1, 0, 0]")
+            .replace("normal_force = \"100 N\"\n", "");
+        let weighed = Rates::of(&Scenario::parse(&weight, "s.toml", &[]).unwrap()).unwrap();
+        assert!((weighed.recovery - 0.1).abs() < 1e-12, "{weighed:?}");
     }
 }

@@ -56,7 +56,12 @@ impl Builder<'_> {
             for element in found {
                 let path = format!("elements.{}", self.scenario.elements[element].0);
                 let message = "the step is too large for this spring and the masses at its ends: the run will diverge";
-                self.warn(&path, message, "use a smaller step, or integrator = \"implicit-euler\"");
+                let other = self.scenario.stable_integrator();
+                self.warn(
+                    &path,
+                    message,
+                    format!("use a smaller step, or integrator = \"{other}\""),
+                );
             }
             return;
         }

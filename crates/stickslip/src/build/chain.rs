@@ -17,6 +17,8 @@ impl Builder<'_> {
         let felt = Felt {
             mass: Some(spec.mass),
             angular: Some(false),
+            slip: 0.0,
+            pressed: None,
         };
         let rubbing = self.friction_law("chain.friction", &spec.friction, [Port::Ground; 2], felt, false)?;
         let (LawKind::Implicit { approximate: false }, LoadSource::Signal(load)) = (rubbing.kind, rubbing.load) else {

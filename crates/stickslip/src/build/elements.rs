@@ -262,6 +262,8 @@ impl Builder<'_> {
         Felt {
             mass: (inverse > 0.0).then(|| 1.0 / inverse),
             angular,
+            slip: 0.0,
+            pressed: None,
         }
     }
 
@@ -389,7 +391,13 @@ impl Builder<'_> {
             return;
         };
         self.axes[element] = axes;
-        let felt = self.felt(spec.between, spec.ratio, &pair);
+        let felt = Felt {
+            slip: {
+                let velocity = pair.velocity::<3>(&self.initial);
+                velocity.iter().take(axes).map(|v| v * v).sum::<f64>().sqrt()
+            },
+            ..self.felt(spec.between, spec.ratio, &pair)
+        };
         self.inverse_mass_felt[element] = self.inverse_mass_along(&pair);
         if let Some(law) = self.own.remove(&element) {
             let states = law.states(axes);
@@ -803,11 +811,9 @@ impl Builder<'_> {
         let inverse = share * (first + second);
         let whole = !matches!(geometry.first, Attachment::Link { .. });
         let falling = self.world_gravity.dot(&touch.normal).abs();
-        let velocity = [(geometry.first, &frames[0]), (geometry.second, &frames[1])].map(|(body, frame)| match body {
-            Attachment::Point { .. } => Vector3::from(body.velocity(&self.initial)),
-            _ => frame.point_velocity(&touch.point),
-        });
-        let approach = -touch.normal.dot(&(velocity[0] - velocity[1]));
+        let approach = -touch
+            .normal
+            .dot(&self.initial_velocity([geometry.first, geometry.second], &touch.point));
         // Gravity moves what can move.
         let moves = [first, second].map(|inverse| f64::from(u8::from(inverse > 0.0)));
         let toward = -self.world_gravity.dot(&touch.normal) * (moves[0] - moves[1]);
@@ -822,6 +828,39 @@ impl Builder<'_> {
                 "felt along the normal"
             },
         }
+    }
+
+    /// How fast two bodies move past each other at the start, at a point of the world.
+    fn initial_velocity(&self, bodies: [Attachment; 2], point: &Vector3<f64>) -> Vector3<f64> {
+        let [first, second] = bodies.map(|body| match body {
+            Attachment::Point { .. } => Vector3::from(body.velocity(&self.initial)),
+            _ => self.initial_frame(body).point_velocity(point),
+        });
+        first - second
+    }
+
+    /// The fastest slip at the start of the points of a contact, whether they touch yet or not.
+    fn initial_slip(&self, geometry: &Geometry) -> f64 {
+        let bodies = [geometry.first, geometry.second];
+        let frames = bodies.map(|body| self.initial_frame(body));
+        let slips = (0..geometry.points.len()).map(|index| {
+            let touch = geometry.touch(index, &frames[0], &frames[1]);
+            let velocity = self.initial_velocity(bodies, &touch.point);
+            (velocity - touch.normal * touch.normal.dot(&velocity)).norm()
+        });
+        slips.fold(0.0, f64::max)
+    }
+
+    /// Speed of the free motion of a penalty joint at the start.
+    fn initial_slip_along(&self, spec: &JointSpec, bodies: [Attachment; 2]) -> f64 {
+        let frames = bodies.map(|body| self.initial_frame(body));
+        let axis = frames[1].rotation * Vector3::from(spec.axis[1]);
+        let motion = if spec.joint_type == JointType::Revolute {
+            frames[0].angular_velocity - frames[1].angular_velocity
+        } else {
+            self.initial_velocity(bodies, &frames[0].point_position(&Vector3::from(spec.at[0])))
+        };
+        axis.dot(&motion).abs()
     }
 
     /// Inverse of the smallest inertia felt by a torque on a body; 0 where it does not turn or is not known.
@@ -892,6 +931,8 @@ impl Builder<'_> {
         let felt = Felt {
             mass: (inverse > 0.0).then(|| 1.0 / inverse / share),
             angular: Some(false),
+            slip: 0.0,
+            pressed: None,
         };
         let geometry = Geometry {
             first,
@@ -907,10 +948,17 @@ impl Builder<'_> {
         };
         let friction_path = format!("{path}.friction");
         let rubbing = match &spec.friction {
-            Some(friction) => match self.friction_law(&friction_path, friction, spec.between, felt, true) {
-                Some(rubbing) => Some(rubbing),
-                None => return,
-            },
+            Some(friction) => {
+                let felt = Felt {
+                    slip: self.initial_slip(&geometry),
+                    pressed: pressed.greatest(&normal),
+                    ..felt
+                };
+                match self.friction_law(&friction_path, friction, spec.between, felt, true) {
+                    Some(rubbing) => Some(rubbing),
+                    None => return,
+                }
+            }
             None => None,
         };
         let planar = matches!(first, Attachment::Point { axes: 2, .. });
@@ -1074,6 +1122,8 @@ impl Builder<'_> {
                 mass
             }),
             angular: Some(spec.joint_type == JointType::Revolute),
+            slip: self.initial_slip_along(spec, [first, second]),
+            pressed: None,
         };
         let (friction, curve, load, load_rate) = match &spec.friction {
             None => {

@@ -1,15 +1,13 @@
 //! Laws as written in a scenario become laws with numbers, checked against the registry.
 
-use super::{Builder, Choice};
+use super::{Builder, Choice, Place};
 use crate::element::friction::{SteadyCurve, with_curve};
 use crate::integrate::Method;
 use crate::network::stage::LoadSource;
 use crate::profile::Profile;
 use crate::quantity::Dimension;
 use crate::scenario::diagnostic::nearest;
-use crate::scenario::{
-    BodySpec, ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port,
-};
+use crate::scenario::{ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port};
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
 use stickslip_core::friction::subloading::{Evolution, Newton, Subloading, Update};
 use stickslip_core::registry::{self, Family, Law};
@@ -43,6 +41,10 @@ pub(super) struct Felt {
     pub mass: Option<f64>,
     /// Whether the motion is a rotation, a translation, or not known.
     pub angular: Option<bool>,
+    /// Speed of the slip at the start, m/s or rad/s.
+    pub slip: f64,
+    /// Greatest normal force on a touching point that weight and touch-down tell of, N.
+    pub pressed: Option<f64>,
 }
 
 impl Felt {
@@ -292,9 +294,10 @@ impl Builder<'_> {
             );
             // Subloading friction has no stiffness that follows from the step, and `stiff` for its own.
             let other = if path.ends_with(".tangential_stiffness") {
-                "or use integrator = \"stiff\", which chooses its steps"
+                "or use integrator = \"stiff\", which chooses its steps".to_string()
             } else {
-                "leave stiffness and damping out, or use integrator = \"implicit-euler\""
+                let other = self.scenario.stable_integrator();
+                format!("leave stiffness and damping out, or use integrator = \"{other}\"")
             };
             let help = format!("use a step below {:.2e} s, {other}", limit / frequency);
             self.warn(path, message, help);
@@ -375,77 +378,102 @@ impl Builder<'_> {
         };
         let load = self.load(path, spec, between, in_contact)?;
         if let LawKind::Subloading(law) = &kind {
-            self.warn_of_snapping(path, law, load);
-            self.warn_of_unresolved_slip(path, law, between, felt, spec);
+            self.warn_of_snapping(path, law, load, felt, in_contact);
+            let normal = match load {
+                LoadSource::Signal(signal) if !in_contact => match self.profiles[signal] {
+                    Profile::Constant(normal) => Some(normal),
+                    _ => None,
+                },
+                _ => None,
+            };
+            self.warn_of_unresolved_slip(path, law, between, felt, normal);
         }
         Some(Rubbing { kind, law, curve, load })
     }
 
     /// Warns of a given step that cannot follow a slip. A slip lasts half a period of mass and spring, π·√(m/K). With 60 steps in
-    /// it `trapezoidal` has the amplitude of the set of seed 003 to 0.4 %, with 30 to 3 %, with 10 to 16 %. `newmark` is explicit in R,
-    /// which relaxes at the rate r·v: it needs steps below 2/(r·v), where the greatest speed v is about (μ_s − μ_k)·F/√(K·m)
-    /// (science of seed 003, section on step limits).
+    /// it `trapezoidal` has the amplitude of the set of seed 003 to 0.4 %, with 30 to 3 %, with 10 to 16 %. `newmark`, `euler` and
+    /// `rk4` are explicit in R, which relaxes at the rate r·v: they need steps below 2/(r·v), `rk4` 2.78/(r·v). The greatest speed v
+    /// is that of the start, that of a driver, or in stick-slip about (μ_s − μ_k)·F/√(K·m) (science of seed 003, section on step
+    /// limits).
     fn warn_of_unresolved_slip(
         &mut self,
         path: &str,
         law: &Subloading<f64>,
         between: [Port; 2],
         felt: Felt,
-        spec: &FrictionLawSpec,
+        normal: Option<f64>,
     ) {
         const STEPS: f64 = 30.0;
-        let Some(mass) = felt
-            .mass
-            .filter(|_| matches!(self.method, Method::Trapezoidal | Method::Newmark))
-        else {
-            return;
-        };
-        let pulls = |element: &ElementSpec| match element {
-            ElementSpec::Spring(spring)
-                if spring
-                    .between
-                    .iter()
-                    .any(|port| between.contains(port) && *port != Port::Ground) =>
-            {
-                Some(spring.stiffness)
-            }
-            _ => None,
-        };
-        let stiffness: f64 = self
-            .scenario
-            .elements
-            .iter()
-            .filter_map(|(_, element)| pulls(element))
-            .sum();
-        if !(stiffness > 0.0 && law.mu_static > law.mu_kinetic) {
-            return;
+        let (stiffness, pull) = self.springs_on(between);
+        let sticks = felt.mass.filter(|_| stiffness > 0.0 && law.mu_static > law.mu_kinetic);
+        let mut most = f64::INFINITY;
+        let mut why = String::new();
+        if let (Some(mass), Method::Trapezoidal | Method::Newmark) = (sticks, self.method) {
+            let slip = std::f64::consts::PI * (mass / stiffness).sqrt();
+            most = slip / STEPS;
+            why = format!(
+                "a slip of this mass and its springs lasts {slip:.2e} s: in {:.0} steps of {} s it is not resolved; amplitude and \
+                 period of stick-slip are",
+                (slip / self.step).round(),
+                self.step
+            );
         }
-        let slip = std::f64::consts::PI * (mass / stiffness).sqrt();
-        let mut most = slip / STEPS;
-        let mut why = format!(
-            "a slip of this mass and its springs lasts {slip:.2e} s: in {:.0} steps of {} s it is not resolved",
-            (slip / self.step).round(),
-            self.step
-        );
-        if let (Method::Newmark, Some(NormalForce::Profile(Profile::Constant(normal)))) =
-            (self.method, &spec.normal_force)
-        {
-            let speed = (law.mu_static - law.mu_kinetic) * normal / (stiffness * mass).sqrt();
-            let relaxation = 2.0 / (law.r * speed);
-            if relaxation < most {
-                most = relaxation;
-                why = format!(
-                    "in a slip at up to {speed:.2e} m/s friction settles over {:.2e} s, which steps of {} s do not resolve",
-                    0.5 * relaxation,
-                    self.step
-                );
-            }
+        let stable = match self.method {
+            Method::Euler | Method::Newmark => 2.0,
+            Method::Rk4 => 2.78,
+            _ => f64::INFINITY,
+        };
+        let jump = match (sticks, normal) {
+            (Some(mass), Some(normal)) => (law.mu_static - law.mu_kinetic) * normal / (stiffness * mass).sqrt(),
+            _ => 0.0,
+        };
+        let speed = felt.slip.max(pull).max(jump);
+        if stable / (law.r * speed) < most {
+            most = stable / (law.r * speed);
+            let unit = if felt.angular == Some(true) { "rad/s" } else { "m/s" };
+            let what = if speed == jump {
+                "amplitude and period of stick-slip are"
+            } else {
+                "its force is"
+            };
+            why = format!(
+                "in a slip at up to {speed:.2e} {unit} friction settles over {:.2e} s, which steps of {} s do not resolve; {what}",
+                1.0 / (law.r * speed),
+                self.step
+            );
         }
         if self.step > most {
-            let message = format!("{why}; amplitude and period of stick-slip are wrong even if the run completes");
+            let message = format!("{why} wrong even if the run completes");
             let help = format!("use a step below {most:.1e} s, or integrator = \"stiff\", which chooses its steps");
             self.warn(&format!("{path}.law"), message, help);
         }
+    }
+
+    /// Stiffness of all springs on the bodies of a friction, and the greatest speed at the start of a driver that pulls by one.
+    fn springs_on(&self, between: [Port; 2]) -> (f64, f64) {
+        let (mut stiffness, mut pull) = (0.0, 0.0f64);
+        for (_, element) in &self.scenario.elements {
+            let ElementSpec::Spring(spring) = element else { continue };
+            let held = |port: &Port| between.contains(port) && *port != Port::Ground;
+            if !spring.between.iter().any(held) {
+                continue;
+            }
+            stiffness += spring.stiffness;
+            for port in spring.between.into_iter().filter(|port| !held(port)) {
+                if let Port::Body(body) = port
+                    && let Place::Coordinates {
+                        first,
+                        axes,
+                        driven: true,
+                    } = self.places[body]
+                {
+                    let speed = self.initial[first.v..first.v + axes].iter().map(|v| v * v).sum::<f64>();
+                    pull = pull.max(speed.sqrt());
+                }
+            }
+        }
+        (stiffness, pull)
     }
 
     /// The law of seeds 002 and 003 with all its numbers.
@@ -629,11 +657,30 @@ impl Builder<'_> {
     }
 
     /// Warns where the friction of seeds 002 and 003 falls faster with slip than the contact unloads.
-    fn warn_of_snapping(&mut self, path: &str, law: &Subloading<f64>, load: LoadSource) {
-        let LoadSource::Signal(signal) = load else { return };
-        let most = self.profiles[signal].peak(0.0, self.scenario.simulation.duration, 1000);
+    fn warn_of_snapping(&mut self, path: &str, law: &Subloading<f64>, load: LoadSource, felt: Felt, in_contact: bool) {
+        let most = match load {
+            _ if in_contact => felt.pressed,
+            LoadSource::Signal(signal) => {
+                Some(self.profiles[signal].peak(0.0, self.scenario.simulation.duration, 1000))
+            }
+            LoadSource::Element(_) => None,
+        };
+        let Some(most) = most else { return };
         let margin = law.unique_above(most);
         if law.stiffness > margin {
+            return;
+        }
+        let key = format!("{path}.tangential_stiffness");
+        if in_contact {
+            let message = format!(
+                "under {most:.3e} N, which weight and touch-down let expect, friction can fall by {margin:.3e} N per metre of slip, as \
+                 much as the contact is stiff: there it may snap, which no step is short enough to follow"
+            );
+            let help = format!(
+                "use tangential_stiffness above {margin:.3e}, or kappa below {:.3e}",
+                law.kappa * law.stiffness / margin
+            );
+            self.warn(&key, message, help);
             return;
         }
         let message = format!(
@@ -641,7 +688,7 @@ impl Builder<'_> {
              does not tell the force"
         );
         let help = "every step has a solution all the same; a larger tangential_stiffness or a smaller kappa makes it the only one";
-        self.warn(&format!("{path}.tangential_stiffness"), message, help);
+        self.warn(&key, message, help);
     }
 
     /// Stiffness and damping of a bristle that sliding wears down at the rate |v|·K/F (Dahl, LuGre). An explicit method
@@ -671,8 +718,10 @@ impl Builder<'_> {
         if given && stiffness > 2.0 * most {
             let message =
                 format!("sliding at {speed:.3} m/s is too fast for this stiffness and step: the bristle will diverge");
-            let help =
-                format!("use stiffness = {most:.3e} or less, a smaller step, or integrator = \"implicit-euler\"");
+            let help = format!(
+                "use stiffness = {most:.3e} or less, a smaller step, or integrator = \"{}\"",
+                self.scenario.stable_integrator()
+            );
             self.warn(&format!("{path}.stiffness"), message, help);
         } else if !given && stiffness > most {
             stiffness = most;
@@ -775,18 +824,7 @@ impl Builder<'_> {
         if in_contact || !coefficient {
             return Some(LoadSource::Signal(self.unit_signal()));
         }
-        // With the ground as partner: the weight normal to the motion.
-        let mass = match between {
-            [Port::Body(body), Port::Ground] | [Port::Ground, Port::Body(body)] => {
-                match &self.scenario.bodies[body].1 {
-                    BodySpec::Mass(mass) => Some(mass),
-                    _ => None,
-                }
-            }
-            _ => None,
-        };
-        let normal = mass.and_then(|mass| mass.weight_across(self.world_gravity.into()));
-        match normal {
+        match self.scenario.weight_between(between) {
             Some(force) if force > 0.0 => Some(LoadSource::Signal(self.signal(&Profile::Constant(force)))),
             _ => {
                 self.error(path, "a friction coefficient needs a normal force, and none follows from gravity here").help = Some(

@@ -34,6 +34,31 @@ pub(super) struct Pressed {
     pub how: &'static str,
 }
 
+impl Pressed {
+    /// The greatest normal force that weight and touch-down tell of, N, as if nothing damped it.
+    pub(super) fn greatest(&self, law: &NormalKind) -> Option<f64> {
+        let NormalKind::Compliant(law) = law else {
+            return self.weight;
+        };
+        let impact = self.landing.zip(self.mass).map(|(landing, mass)| {
+            let energy = 0.5 * mass * landing.speed * landing.speed;
+            // The depth d at which K·dⁿ⁺¹/(n + 1) is the energy, and the force K·dⁿ there.
+            let (stiffness, exponent) = match law {
+                NormalLaw::KelvinVoigt(law) => (law.stiffness, 1.0),
+                NormalLaw::Relaxed(law) => (law.stiffness, 1.0),
+                NormalLaw::Proxy(law) => (law.stiffness, 1.0),
+                NormalLaw::HuntCrossley(law) => (law.stiffness, law.exponent),
+            };
+            let depth = libm::pow((exponent + 1.0) * energy / stiffness, 1.0 / (exponent + 1.0));
+            stiffness * libm::pow(depth, exponent)
+        });
+        match (self.weight, impact) {
+            (Some(weight), Some(impact)) => Some(weight + impact),
+            (weight, impact) => weight.or(impact),
+        }
+    }
+}
+
 /// The first impact as far as the start tells.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Landing {

@@ -27,6 +27,8 @@ impl Builder<'_> {
         let felt = Felt {
             mass: Some(spec.body.mass),
             angular: Some(false),
+            slip: 0.0,
+            pressed: None,
         };
         let path = "spheres.contact";
         let pressed = Pressed {

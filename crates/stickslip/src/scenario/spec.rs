@@ -11,6 +11,7 @@ use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use stickslip_core::registry::{Family, law};
 
 /// A checked scenario.
 #[derive(Clone, Debug)]
@@ -65,6 +66,48 @@ impl Scenario {
         ScenarioError {
             sources: self.sources.to_vec(),
             diagnostics,
+        }
+    }
+
+    /// Weight that presses a mass along an axis on the ground, N: the normal force of a friction between the two that has no other.
+    pub fn weight_between(&self, between: [Port; 2]) -> Option<f64> {
+        let ([Port::Body(body), Port::Ground] | [Port::Ground, Port::Body(body)]) = between else {
+            return None;
+        };
+        match &self.bodies[body].1 {
+            BodySpec::Mass(mass) => mass.weight_across(self.simulation.gravity.unwrap_or_default()),
+            _ => None,
+        }
+    }
+
+    /// The integrator that follows whatever an explicit one cannot: the implicit step where all laws and elements run with it.
+    pub(crate) fn stable_integrator(&self) -> &'static str {
+        const IMPLICIT: &str = "implicit-euler";
+        let turns = |port: &Port| match port {
+            Port::Link { .. } => true,
+            Port::Body(body) => matches!(self.bodies[*body].1, BodySpec::RigidBody(_)),
+            _ => false,
+        };
+        let runs = |family, name: &str| law(family, name).is_none_or(|law| law.integrators.contains(&IMPLICIT));
+        let refused = |element: &ElementSpec| match element {
+            ElementSpec::Joint(_) => true,
+            ElementSpec::Spring(spring) => spring.between.iter().any(turns),
+            ElementSpec::Contact(contact) => !runs(Family::Contact, &contact.normal.law),
+            ElementSpec::Stop(stop) => stop
+                .normal
+                .as_ref()
+                .is_some_and(|normal| !runs(Family::Contact, &normal.law)),
+            _ => false,
+        };
+        let rubs = |element: &ElementSpec| element.friction().is_none_or(|spec| runs(Family::Friction, &spec.law));
+        if self
+            .elements
+            .iter()
+            .any(|(_, element)| refused(element) || !rubs(element))
+        {
+            "stiff"
+        } else {
+            IMPLICIT
         }
     }
 
@@ -449,6 +492,16 @@ pub struct FrictionLawSpec {
     pub initial: Option<InitialMode>,
     /// Every other key: parameters of the law, to be checked against the law's own list.
     pub parameters: Vec<ParameterSpec>,
+}
+
+impl FrictionLawSpec {
+    /// A number among the law's own parameters, as written.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        match self.parameters.iter().find(|parameter| parameter.name == name)?.value {
+            ParameterValue::Number(number) => Some(number.value),
+            _ => None,
+        }
+    }
 }
 
 /// The steady friction curve.

@@ -71,7 +71,7 @@ impl Reader {
         around: &Surroundings<'_>,
     ) -> Option<FrictionLawSpec> {
         let law = self.text(section, "law");
-        let curve = self.curve(section, nature, role);
+        let curve = self.curve(section, nature, role, law.as_deref());
         let normal_force = self.normal_force(section, role, around);
         let initial = self.word(section, "initial").map(|word| {
             if word == "stick" {
@@ -100,7 +100,7 @@ impl Reader {
         })
     }
 
-    fn curve(&mut self, section: &Section<'_>, nature: Nature, role: Role) -> Option<CurveSpec> {
+    fn curve(&mut self, section: &Section<'_>, nature: Nature, role: Role, law: Option<&str>) -> Option<CurveSpec> {
         let force = nature.force();
         let plain = &[Dimension::NONE];
         let kinetic = self.number(section, "kinetic", force, Sign::NotNegative);
@@ -177,7 +177,13 @@ impl Reader {
             return None;
         }
         let limit = if has_coefficient {
-            let kinetic_key = if given("mu_kinetic") { "mu_kinetic" } else { "mu" };
+            // The name that goes with the law's own documentation.
+            let paired = law == Some("subloading") && !given("mu");
+            let kinetic_key = if given("mu_kinetic") || paired {
+                "mu_kinetic"
+            } else {
+                "mu"
+            };
             let (kinetic, static_) = self.limit(section, (kinetic_key, mu.or(mu_kinetic)), ("mu_static", mu_static))?;
             LimitSpec::Coefficient { kinetic, static_ }
         } else if has_force {

@@ -39,6 +39,7 @@ const IN_BLOCK: &[Slip] = &[
     Slip("between = [\"hook\", \"block\"]", "", 19, "does not say what it acts on", "between = [\"block\", \"ground\"]"),
     Slip("kinetic = \"10 N\"", "", 25, "does not say how strong the friction is", "kinetic = \"10 N\""),
     Slip("kinetic = \"10 N\"", "static = \"10 N\"", 25, "has no `kinetic`", "add: kinetic = \"10 N\""),
+    Slip("law = \"implicit\"\nkinetic = \"10 N\"", "law = \"subloading\"\nmu_static = 0.3", 25, "has no `mu_kinetic`", "add: mu_kinetic = 0.3"),
     Slip("velocity = \"if(t <= 2, 2, 0)\"", "", 15, "has neither `position` nor `velocity`", "velocity = \"10 mm/s\""),
     Slip("velocity = \"if(t <= 2, 2, 0)\"", "velocity = 1\nposition = 0", 17, "has both `position` and `velocity`", "`start`"),
     // Types.
