@@ -733,11 +733,15 @@ impl Simulation {
         Some((mechanical - gravity + elastic, gravity))
     }
 
-    /// Whether all energy that goes in is counted: not that of a driver whose position jumps, nor that of rigid bodies which a
-    /// step of the implicit method sets apart.
+    /// Whether the position of a driver is given, which may jump: nobody counts what that puts in.
+    pub(crate) fn may_jump(&self) -> bool {
+        self.built.network.drives.iter().any(|drive| drive.position)
+    }
+
+    /// Whether all energy that goes in is counted: not that of a driver which jumps, nor that of rigid bodies which a step of the implicit
+    /// method sets apart.
     pub(crate) fn counts_all_input(&self) -> bool {
-        let jumps = self.built.network.drives.iter().any(|drive| drive.position);
-        self.built.method.needs_small_steps_of_bristles() && !jumps
+        self.built.method.needs_small_steps_of_bristles() && !self.may_jump()
     }
 
     /// Elastic energy of every element now.

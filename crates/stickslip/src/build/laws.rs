@@ -455,22 +455,28 @@ impl Builder<'_> {
         let (mut stiffness, mut pull) = (0.0, 0.0f64);
         for (_, element) in &self.scenario.elements {
             let ElementSpec::Spring(spring) = element else { continue };
-            let held = |port: &Port| between.contains(port) && *port != Port::Ground;
-            if !spring.between.iter().any(held) {
-                continue;
-            }
-            stiffness += spring.stiffness;
-            for port in spring.between.into_iter().filter(|port| !held(port)) {
-                if let Port::Body(body) = port
-                    && let Place::Coordinates {
+            let driven = |port: Port| match port {
+                Port::Body(body) => match self.places[body] {
+                    Place::Coordinates {
                         first,
                         axes,
                         driven: true,
-                    } = self.places[body]
-                {
-                    let speed = self.initial[first.v..first.v + axes].iter().map(|v| v * v).sum::<f64>();
-                    pull = pull.max(speed.sqrt());
-                }
+                    } => Some(&self.initial[first.v..first.v + axes]),
+                    _ => None,
+                },
+                _ => None,
+            };
+            // What is driven neither swings nor slips.
+            let held = |port: Port| between.contains(&port) && port != Port::Ground && driven(port).is_none();
+            let ratios = spring.ratio.unwrap_or([1.0; 2]);
+            let arms = spring.between.into_iter().zip(ratios);
+            let Some((_, arm)) = arms.clone().find(|(port, _)| held(*port)) else {
+                continue;
+            };
+            stiffness += spring.stiffness * arm * arm;
+            for (port, ratio) in arms {
+                let speed = driven(port).map_or(0.0, |velocity| velocity.iter().map(|v| v * v).sum::<f64>().sqrt());
+                pull = pull.max((speed * ratio / arm).abs());
             }
         }
         (stiffness, pull)
