@@ -70,7 +70,7 @@ impl<R: Real> Subloading<R> {
     ///
     /// within the length of slip that R needs to come near 1 from below, and the contact time, if there is one; but not in less than
     /// `step` where that is given (above 0). So the rate has no jump at R = 1, where a stretch that just stopped would make steps of chosen length
-    /// chatter. An open contact (F ≤ 0) carries nothing, and what stretch it has is such a rest.
+    /// chatter; and λ ≥ t·v·ε/|uᵉ|, as the force cut off would else store more than it takes. An open contact (F ≤ 0) carries nothing, and what stretch it has is such a rest.
     #[inline(always)]
     pub fn rate<const N: usize>(
         &self,
@@ -122,7 +122,9 @@ impl<R: Real> Subloading<R> {
         // A step of given length takes neither the stretch beyond 0 nor μ beyond μ_k and μ_s: too long a step is then wrong, but bounded.
         let longest = R::zero().max(along + length * per_step);
         let bounded = |slip: R| R::select(loaded, R::select(stepped, slip.min(longest), slip), R::zero());
-        let (plain, slip) = (bounded(slip), bounded(slip + released));
+        // A force that is cut off at the limit must not store more than it takes: α·|uᵉ|·(t·v − λ) ≤ μ·F·t·v.
+        let passive = along * rest / R::select(R::zero().lt(length), length, R::one());
+        let (plain, slip) = (bounded(slip), bounded((slip + released).max(passive)));
         let closed = R::select(loaded, R::one(), R::zero());
         let (fall, rise) = (self.softening(mu) * slip, self.healing(mu));
         let fallen = (mu - self.mu_kinetic).abs() * per_step;
