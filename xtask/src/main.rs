@@ -1,6 +1,8 @@
 //! Tasks around the workspace: `cargo xtask test`, `cargo xtask guard` and `cargo xtask bench`.
 
 mod bench;
+#[cfg(target_os = "linux")]
+mod fuzz;
 mod guard;
 mod rewrite;
 mod scaling;
@@ -20,6 +22,9 @@ tasks
   bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1 to w6
   bench rewrite [--jit] [--json]
                           a rewritten inclusion beside the same equations by hand; --jit measures native code too
+  fuzz N SEED [--threads COUNT] [--only CASE] [--program FILE]
+                          N random scenarios through check, a fifth of them through run, some through sweep, map and
+                          compare (Linux)
   table                   write the costs kept in benches/results into README.md
 ";
 
@@ -34,6 +39,8 @@ fn main() -> ExitCode {
         ["bench", "rewrite", rest @ ..] => rewrite::run(rest),
         ["bench", "w4", rest @ ..] | ["bench", rest @ .., "w4"] => sweep::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
+        #[cfg(target_os = "linux")]
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         ["table"] => table::run(),
         ["guard"] => guard::run(false),
         ["guard", "--renew"] => guard::run(true),
