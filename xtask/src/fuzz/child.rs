@@ -1,6 +1,6 @@
 //! One call of the program in a process of its own, with limits.
 
-use rustix::process::{Pid, Resource, Rlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, Signal, kill_process, prlimit};
 use std::fs::File;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,29 @@ use std::time::{Duration, Instant};
 /// Room for everything that a call may allocate, bytes.
 pub const MEMORY: u64 = 2 << 30;
 /// Computing time of a call, s. The clock on the wall would also count what other processes of the machine do.
-pub const SECONDS: u64 = 10;
+pub const SECONDS: f64 = 10.0;
 /// A call that neither computes nor ends.
-const WALL: Duration = Duration::from_secs(60);
+const WALL: Duration = Duration::from_secs(120);
+/// How long it may take to end when it is told to.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// How a call came to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// By itself.
+    Own,
+    /// It took too long and stopped when it was told to.
+    Told,
+    /// It took too long and did not stop.
+    Killed,
+}
 
 /// What a call left.
 pub struct Outcome {
     pub status: ExitStatus,
     pub out: String,
     pub err: String,
-    /// It was ended from outside.
-    pub late: bool,
+    pub end: End,
 }
 
 impl Outcome {
@@ -48,12 +60,7 @@ pub fn call(program: &Path, arguments: &[String], folder: &Path) -> Result<Outco
         .spawn()
         .map_err(tell)?;
     let id = Pid::from_child(&child);
-    for (resource, most) in [
-        (Resource::As, MEMORY),
-        (Resource::Cpu, SECONDS),
-        (Resource::Fsize, 1 << 28),
-        (Resource::Core, 0),
-    ] {
+    for (resource, most) in [(Resource::As, MEMORY), (Resource::Fsize, 1 << 28), (Resource::Core, 0)] {
         let limit = Rlimit {
             current: Some(most),
             maximum: Some(most),
@@ -63,20 +70,33 @@ pub fn call(program: &Path, arguments: &[String], folder: &Path) -> Result<Outco
     }
     let start = Instant::now();
     let mut pause = Duration::from_micros(300);
-    let mut late = false;
+    let mut told = None;
+    let mut killed = false;
     let status = loop {
         if let Some(status) = child.try_wait().map_err(tell)? {
             break status;
         }
-        if start.elapsed() > WALL {
-            late = true;
-            child.kill().map_err(tell)?;
+        let late = start.elapsed().as_secs_f64() > SECONDS && computed(child.id()) > SECONDS;
+        match told {
+            None if late || start.elapsed() > WALL => {
+                told = Some(Instant::now());
+                let _ = kill_process(id, Signal::TERM);
+            }
+            Some(told) if told.elapsed() > GRACE => {
+                killed = true;
+                child.kill().map_err(tell)?;
+            }
+            _ => {}
         }
         std::thread::sleep(pause);
         pause = (pause * 5 / 4).min(Duration::from_millis(20));
     };
-    // SIGXCPU and SIGKILL of the limit.
-    late |= matches!(status.signal(), Some(24 | 9));
+    // Ended by the signal itself, it has not stopped in good order.
+    let end = match (told, status.code()) {
+        (None, _) => End::Own,
+        (Some(_), Some(_)) if !killed => End::Told,
+        _ => End::Killed,
+    };
     let read = |path: &Path| {
         std::fs::read(path)
             .map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
@@ -86,6 +106,15 @@ pub fn call(program: &Path, arguments: &[String], folder: &Path) -> Result<Outco
         status,
         out: read(&out)?,
         err: read(&err)?,
-        late,
+        end,
     })
+}
+
+/// Computing time of a process so far, s: fields 14 and 15 of its line in `/proc`, in hundredths.
+fn computed(id: u32) -> f64 {
+    let line = std::fs::read_to_string(format!("/proc/{id}/stat")).unwrap_or_default();
+    // The name of the program, in parentheses, may hold anything.
+    let after = line.rsplit_once(')').map_or("", |(_, after)| after);
+    let fields = after.split_whitespace().skip(11).take(2);
+    fields.filter_map(|field| field.parse::<f64>().ok()).sum::<f64>() / 100.0
 }

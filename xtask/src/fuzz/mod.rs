@@ -429,6 +429,13 @@ impl Work {
             counts.rewrite,
             self.start.elapsed().as_secs_f64()
         );
+        if counts.slow > 0 {
+            println!(
+                "{} calls with steps of the method's own took more than {} s and stopped when they were told to",
+                counts.slow,
+                child::SECONDS
+            );
+        }
         for found in found.values() {
             println!("{:>6} x {} (case {})", found.count, found.finding.key, found.case);
         }
