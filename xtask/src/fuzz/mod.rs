@@ -256,10 +256,14 @@ impl Work {
         let mut judge = Judge::new(&self.program, folder, text)?;
         let json = tasks.run || random.once_in(2);
         let mut done = false;
-        if let Some(checked) = judge.check(json, &[])? {
+        let root = std::str::from_utf8(text).ok().and_then(Node::parse);
+        let sets = match &root {
+            Some(root) if !tasks.run && random.once_in(5) => vec![mutate::any_set(root, &self.words, &mut random)],
+            _ => Vec::new(),
+        };
+        if let Some(checked) = judge.check(json, &sets)? {
             done = checked.code() == Some(0);
             if done || last {
-                let root = std::str::from_utf8(text).ok().and_then(Node::parse);
                 judge.tasks(tasks, root.as_ref(), &checked, &mut random)?;
             }
         }

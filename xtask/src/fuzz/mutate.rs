@@ -192,6 +192,31 @@ fn any_value(words: &Words, random: &mut Random) -> Node {
     }
 }
 
+/// An argument of `--set`: a key of the scenario or any other, with any value.
+pub fn any_set(root: &Node, words: &Words, random: &mut Random) -> String {
+    let leaves = root.leaves();
+    let mut key = match random.below(3) {
+        0 => random.pick(&words.words).clone(),
+        1 => format!(
+            "{}.{}",
+            random.pick(&["simulation", "bodies", "elements", "inclusion", "chain", ""]),
+            random.pick(&words.keys)
+        ),
+        _ if leaves.is_empty() => String::new(),
+        _ => random.pick(&leaves).0.clone(),
+    };
+    if random.once_in(10) {
+        let mut bytes = key.into_bytes();
+        change_bytes(&mut bytes, random);
+        key = String::from_utf8_lossy(&bytes).replace('\0', "");
+    }
+    let value = match any_value(words, random) {
+        Node::Text(text) => text,
+        other => other.inline(),
+    };
+    format!("{key}={}", value.replace('\0', ""))
+}
+
 /// Changes numbers and words, but keeps the form: most results are still scenarios.
 pub fn change_values(root: &mut Node, words: &Words, random: &mut Random) {
     for _ in 0..1 + random.below(3) {
