@@ -202,3 +202,31 @@ fn columns_without_a_boundary_are_named_in_order_with_their_unit() {
         ran.out
     );
 }
+
+/// A signal that `run` refuses is refused before the first cell.
+#[test]
+fn a_signal_that_does_not_exist_is_wrong_input() {
+    let folder = Folder::new("map-signal");
+    folder.write(
+        "plane.toml",
+        "[simulation]\nduration = 1\nstep = 1e-3\nintegrator = \"rk4\"\n[bodies.cart]\nkind = \"mass\"\nmass = 2\nposition = [0, 0, 0]\n\
+         [elements.floor]\nkind = \"friction\"\nbetween = [\"cart\", \"ground\"]\nlaw = \"dahl\"\nkinetic = 1\nstiffness = 500\n\
+         [analysis]\nstick_slip = { signal = \"cart.position\" }\n",
+    );
+    let vary = ["bodies.cart.mass=lin:1:3:3", "elements.floor.kinetic=lin:1:2:2"];
+    let map = ["map", "plane.toml", "--x", vary[0], "--y", vary[1]];
+    let sweep = [
+        "sweep",
+        "plane.toml",
+        "--vary",
+        vary[0],
+        "--measure",
+        "stick_slip.amplitude",
+    ];
+    for arguments in [map, sweep] {
+        let ran = folder
+            .run(&arguments)
+            .fails(2, &["there is no column \"cart.position\""]);
+        assert!(ran.out.is_empty(), "{}", ran.out);
+    }
+}

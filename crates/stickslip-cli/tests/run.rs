@@ -371,3 +371,68 @@ fn an_interrupt_leaves_a_complete_file() {
     assert!(rows.iter().all(|row| row.len() == header.len()));
     assert_eq!(folder.names(), ["a.csv", "block.toml"]);
 }
+
+/// What cannot be analysed has its trace all the same, and a reason.
+#[test]
+fn an_analysis_that_cannot_be_made_is_a_reason_and_no_failure() {
+    let folder = Folder::new("reason");
+    folder.write(
+        "belt.toml",
+        "[simulation]\nduration = 0.5\nstep = 0.01\nintegrator = \"rk4\"\n[bodies.belt]\nkind = \"driver\"\nvelocity = 0.4\n\
+         [bodies.cart]\nkind = \"mass\"\nmass = 3\nvelocity = 0.2\n[analysis]\nstick_slip = { signal = \"cart.velocity\" }\n",
+    );
+    let ran = folder.run(&["run", "belt.toml", "--out", "belt.csv"]).ok();
+    let reason = "linear stability of steady sliding is not known: nothing rubs";
+    assert!(ran.out.contains(reason), "{}", ran.out);
+    assert_eq!(folder.read("belt.csv").lines().count(), 52);
+    let found = folder.run(&["run", "belt.toml", "--json"]).ok().json()["stick_slip"].clone();
+    assert_eq!(found["linear_growth"], serde_json::Value::Null);
+    assert_eq!(found["linear_reason"], "nothing rubs");
+    // 1 % of 0.2 m/s, which does not change.
+    assert_eq!((&found["stable"], &found["threshold"]), (&true.into(), &0.002.into()));
+    let advice = folder.run(&["check", "belt.toml", "--json"]).ok().json();
+    assert_eq!(advice["linear_reason"], "nothing rubs");
+    let told = folder.run(&["check", "belt.toml"]).ok().out;
+    assert!(
+        told.contains("its linear stability is not known: nothing rubs"),
+        "{told}"
+    );
+}
+
+/// What is stable does not depend on the unit of the signal, and a cycle has only the classes that its law can have.
+#[test]
+fn the_threshold_follows_the_signal_and_classes_the_law() {
+    let folder = Folder::with_block("threshold");
+    let drag = [
+        "simulation.duration=8",
+        "bodies.hook.velocity=0.5",
+        "elements.spring.stiffness=9",
+    ];
+    let found = |more: &[&str]| {
+        let mut arguments = vec!["run", "block.toml", "--json"];
+        for set in drag.iter().chain(more) {
+            arguments.extend(["--set", set]);
+        }
+        folder.run(&arguments).ok().json()["stick_slip"].clone()
+    };
+    let analysis =
+        |scale: &str| format!("analysis.stick_slip={{ signal = \"floor.force\", from = 4, scale = {scale} }}");
+    for (scale, limit) in [("1", 10.0), ("1e6", 1e-5), ("1e-6", 1e7)] {
+        // Sliding with 10 N after the start: steady. With 13 N at rest the block sticks and slips.
+        let steady = found(&[&analysis(scale), "elements.floor.viscous=9"]);
+        assert_eq!(steady["stable"], true, "{steady}");
+        let size = steady["max"]
+            .as_f64()
+            .unwrap()
+            .abs()
+            .max(steady["min"].as_f64().unwrap().abs());
+        assert_eq!(steady["threshold"].as_f64(), Some(0.01 * size));
+        assert!(size >= limit, "{steady}");
+        let cycle = found(&[&analysis(scale), "elements.floor.static=13"]);
+        assert_eq!(cycle["stable"], false, "{cycle}");
+        assert!(cycle["cycles"].as_u64() > Some(0), "{cycle}");
+        assert_ne!(cycle["region"], "creep", "{cycle}");
+    }
+    let given = analysis("1").replace('}', ", threshold = 0.25 }");
+    assert_eq!(found(&[&given])["threshold"], 0.25);
+}

@@ -8,6 +8,7 @@
 
 use crate::analysis::steady::SteadySliding;
 use crate::build::{Choice, Place};
+use crate::math::symmetric_eigen;
 use crate::network::stage::evaluate;
 use crate::network::{Network, Scratch};
 use crate::profile::Profile;
@@ -147,6 +148,8 @@ pub struct Advice {
     pub frictions: Vec<FrictionLine>,
     /// Linear stability of steady sliding, where there is such a motion.
     pub steady_sliding: Option<SteadySliding>,
+    /// Why there is none, if so.
+    pub linear_reason: Option<String>,
     /// Warnings as sentences.
     pub warnings: Vec<String>,
     /// The same with their places in the file.
@@ -159,6 +162,10 @@ pub fn advise(simulation: &Simulation) -> Advice {
     let scenario = simulation.scenario();
     let built = simulation.built();
     let layout = &built.network.layout;
+    let (steady_sliding, linear_reason) = match SteadySliding::of(simulation) {
+        Ok(steady) => (Some(steady), None),
+        Err(reason) => (None, Some(reason)),
+    };
     let mut advice = Advice {
         title: scenario.title.clone(),
         integrator: simulation.method().row().name,
@@ -186,7 +193,8 @@ pub fn advise(simulation: &Simulation) -> Advice {
             .collect(),
         choices: built.choices.iter().map(ChoiceLine::from).collect(),
         frictions: friction_lines(simulation),
-        steady_sliding: SteadySliding::of(simulation),
+        steady_sliding,
+        linear_reason,
         warnings: Vec::new(),
         diagnostics: built.warnings.clone(),
     };
@@ -676,7 +684,9 @@ fn bristle_modes(simulation: &Simulation, held: &Held) -> Vec<Option<f64>> {
         let (i, j) = (bristles[i], bristles[j]);
         root[i] * held.compliance[(i, j)] * root[j]
     });
-    let eigen = matrix.symmetric_eigen();
+    let Some(eigen) = symmetric_eigen(matrix) else {
+        return modes;
+    };
     let greatest = eigen.eigenvalues.iter().copied().fold(0.0, f64::max);
     for (row, &bristle) in bristles.iter().enumerate() {
         // A direction takes part in a mode if its share of the mode is not a rounding error; modes without stiffness

@@ -52,11 +52,13 @@ pub mod run;
 pub mod scenario;
 pub mod simulation;
 pub mod spheres;
+pub mod stop;
 pub mod sweep;
 pub mod trace;
 
 pub use simulation::{RunError, Simulation};
 pub use stickslip_core as core;
+pub use stop::Stop;
 
 /// The Rust examples of the pages, compiled.
 #[cfg(doctest)]

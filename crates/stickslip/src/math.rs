@@ -1,4 +1,6 @@
-//! Elementary functions that give the same bits on every machine.
+//! Elementary functions that give the same bits on every machine, and decompositions of matrices that always end.
+
+use nalgebra::{DMatrix, Dyn, Matrix3, SVD, SymmetricEigen, Vector3};
 
 /// Largest magnitude reduced here; up to it the multiple of π/2 fits in 17 bits, so its products with the 33-bit parts
 /// of π/2 are exact.
@@ -120,6 +122,39 @@ fn near_zero(y: f64, tail: f64) -> (f64, f64) {
     let sine = y + (y * z * p + tail * leading);
     let cosine = leading + (((1.0 - leading) - half) + (z2 * q - y * tail));
     (sine, cosine)
+}
+
+/// Rounds in which eigenvalues must be found; a few for each are usual.
+const MOST_ROUNDS: usize = 10_000;
+
+/// Eigenvalues and eigenvectors of a symmetric matrix; `None` if a number is not finite or they are not found.
+pub(crate) fn symmetric_eigen(matrix: DMatrix<f64>) -> Option<SymmetricEigen<f64, Dyn>> {
+    let finite = matrix.iter().all(|entry| entry.is_finite());
+    finite.then(|| SymmetricEigen::try_new(matrix, f64::EPSILON, MOST_ROUNDS))?
+}
+
+/// Eigenvalues of a symmetric matrix; `None` if a number is not finite or they are not found.
+pub(crate) fn symmetric_eigenvalues(matrix: &Matrix3<f64>) -> Option<Vector3<f64>> {
+    let finite = matrix.iter().all(|entry| entry.is_finite());
+    let found = finite.then(|| SymmetricEigen::try_new(*matrix, f64::EPSILON, MOST_ROUNDS))?;
+    found.map(|eigen| eigen.eigenvalues)
+}
+
+/// The pseudo-inverse: 0 along directions in which the matrix is less than `least` of its largest entry. `None` if a number is not
+/// finite or it is not found.
+pub(crate) fn pseudo_inverse(matrix: &DMatrix<f64>, least: f64) -> Option<DMatrix<f64>> {
+    let most = matrix.amax();
+    if most == 0.0 || matrix.is_empty() {
+        return Some(matrix.transpose());
+    }
+    if !matrix.iter().all(|entry| entry.is_finite()) {
+        return None;
+    }
+    // Squares of large entries must not overflow; a power of two does not round.
+    let scale = libm::exp2(-libm::floor(libm::log2(most)).clamp(-1000.0, 1000.0));
+    let found = SVD::try_new(matrix * scale, true, true, f64::EPSILON, MOST_ROUNDS)?;
+    let inverse = found.pseudo_inverse(least * (most * scale)).ok()? * scale;
+    inverse.iter().all(|entry| entry.is_finite()).then_some(inverse)
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use crate::body::{OwnBody, OwnBodySpec};
 use crate::element::own::OwnFriction;
 use crate::integrate::Method;
 use crate::profile::Profile;
+use crate::scenario::rules::verify;
 use crate::scenario::{
     ActuatorSpec, BodySpec, CurveSpec, DriverMotion, DriverSpec, ElementSpec, FrictionLawSpec, FrictionSpec,
     InertiaSpec, LimitSpec, MassSpec, Number, ParameterSpec, ParameterValue, Port, Scenario, ScenarioError,
@@ -322,7 +323,14 @@ impl Model {
     }
 
     /// Checks the system and puts it at its start.
+    ///
+    /// # Errors
+    /// If a file with the same numbers would be refused.
     pub fn build(self) -> Result<Simulation, ScenarioError> {
+        let faults = verify(&self.scenario);
+        if !faults.is_empty() {
+            return Err(self.scenario.error(faults));
+        }
         Simulation::with_own_laws(self.scenario, self.own)
     }
 }

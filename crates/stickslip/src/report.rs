@@ -3,12 +3,13 @@
 use crate::analysis::recovery::Rates;
 pub use crate::analysis::slip_events::{SizeBin, SlipEvent, SlipEventsReport};
 use crate::analysis::steady::SteadySliding;
-use crate::analysis::stick_slip::StickSlip;
 pub use crate::analysis::stick_slip::StickSlipReport;
+use crate::analysis::stick_slip::{Region, StickSlip};
 use crate::element::Mode;
 use crate::integrate::march::Statistics;
-use crate::scenario::ElementSpec;
+use crate::scenario::{BodySpec, ElementSpec};
 use crate::simulation::Simulation;
+use crate::stop::Stop;
 use crate::trace::Columns;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -138,12 +139,17 @@ pub struct Report {
 
 impl Report {
     /// Adds what the linearised equations say of steady sliding, if the run looked for stick-slip.
-    pub fn examine_steady_sliding(&mut self, simulation: &Simulation) {
-        if let Some(stick_slip) = &mut self.stick_slip
-            && let Some(steady) = SteadySliding::of(simulation)
-        {
-            stick_slip.linear_growth = Some(steady.growth);
-            stick_slip.linear_frequency = Some(steady.frequency);
+    /// Given up once `stop` is set; why there is nothing to say stands there as well.
+    pub fn examine_steady_sliding(&mut self, simulation: &Simulation, stop: Option<&Stop>) {
+        let Some(stick_slip) = &mut self.stick_slip else {
+            return;
+        };
+        match SteadySliding::find(simulation, stop) {
+            Ok(steady) => {
+                stick_slip.linear_growth = Some(steady.growth);
+                stick_slip.linear_frequency = Some(steady.frequency);
+            }
+            Err(reason) => stick_slip.linear_reason = Some(reason),
         }
     }
 }
@@ -159,6 +165,24 @@ fn rubbing(simulation: &Simulation, signal: &str) -> Option<usize> {
     );
     let (index, _) = rest.or(first)?;
     (simulation.built().axes[index] == 1).then_some(index)
+}
+
+/// Whether a region can be that of the cycle: creep takes a friction that recovers at rest, inertia something that has mass.
+fn applies(simulation: &Simulation, rubs: Option<usize>, region: Region) -> bool {
+    let scenario = simulation.scenario();
+    let recovers = |(_, element): &(String, ElementSpec)| {
+        let given = |name: &str| element.friction().and_then(|law| law.number(name));
+        // The rate of recovery of subloading friction; the slip in which the state of rate-and-state friction changes.
+        ["eta", "critical_distance"]
+            .iter()
+            .any(|name| given(name).is_some_and(|value| value > 0.0))
+    };
+    match (region, rubs) {
+        (Region::Creep, Some(element)) => recovers(&scenario.elements[element]),
+        (Region::Creep, None) => scenario.elements.iter().any(recovers),
+        (Region::Inertial, Some(element)) => simulation.built().inverse_mass_felt[element] > 0.0,
+        (Region::Inertial, None) => (scenario.bodies.iter()).any(|(_, body)| !matches!(body, BodySpec::Driver(_))),
+    }
 }
 
 /// Watches a run step by step.
@@ -382,12 +406,14 @@ impl Reporter {
             elements,
             // Equations say nothing of energy.
             energy: scenario.inclusion.is_none().then_some(energy),
-            stick_slip: self.analysis.and_then(|(.., analysis)| {
+            stick_slip: self.analysis.and_then(|(_, rubs, analysis)| {
                 let rates = Rates::of(scenario);
+                let found = analysis.finish()?;
                 Some(StickSlipReport {
+                    region: found.region.filter(|region| applies(simulation, rubs, *region)),
                     drive_rate: rates.map(|rates| rates.drive),
                     recovery_rate: rates.map(|rates| rates.recovery),
-                    ..analysis.finish()?
+                    ..found
                 })
             }),
             slip_events,

@@ -38,10 +38,10 @@ use crate::report::{EnergyReport, Report, Reporter};
 use crate::scenario::diagnostic::nearest;
 use crate::scenario::{Diagnostic, ScenarioError};
 use crate::simulation::{RunError, Simulation};
+use crate::stop::{Stop, is_set};
 use crate::trace::Columns;
 use std::io;
 use std::ops::ControlFlow;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 /// How a run is driven.
@@ -49,8 +49,8 @@ use std::time::Instant;
 pub struct Options<'a> {
     /// A row every so many steps (0 counts as 1); the first and the last row are always among them.
     pub every: u64,
-    /// The run ends after the present step once this is true.
-    pub stop: Option<&'a AtomicBool>,
+    /// The run ends once this is set, with the last step that was done.
+    pub stop: Option<&'a Stop>,
     /// Told the number of steps done, now and then.
     pub progress: Option<&'a mut dyn FnMut(u64)>,
 }
@@ -64,6 +64,15 @@ pub enum Ended {
     Stopped,
     /// It could not go on.
     Failed(RunError),
+}
+
+impl From<RunError> for Ended {
+    fn from(error: RunError) -> Self {
+        match error {
+            RunError::Stopped { .. } => Ended::Stopped,
+            error => Ended::Failed(error),
+        }
+    }
 }
 
 /// What came of a run.
@@ -192,6 +201,7 @@ pub fn run(
     rows: Option<(&Columns, &mut Sink<'_>)>,
     mut options: Options<'_>,
 ) -> io::Result<Outcome> {
+    simulation.heed(options.stop);
     let all = Columns::new(simulation);
     let mut reporter = Reporter::new(simulation, &all);
     let steps = simulation.built().steps;
@@ -217,15 +227,15 @@ pub fn run(
     let mut known = Known::new(simulation, steps);
     let start = Instant::now();
     while simulation.steps_done() < steps {
-        if options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        if is_set(options.stop) {
             ended = Ended::Stopped;
             break;
         }
         let mut watch = |simulation: &Simulation| {
             reporter.watch(simulation, &all);
-            match options.stop {
-                Some(stop) if stop.load(Ordering::Relaxed) => ControlFlow::Break(()),
-                _ => ControlFlow::Continue(()),
+            match is_set(options.stop) {
+                true => ControlFlow::Break(()),
+                false => ControlFlow::Continue(()),
             }
         };
         let before = simulation.steps_done();
@@ -235,18 +245,21 @@ pub fn run(
             } else {
                 stride
             };
-            if let Err(error) = simulation.advance_observed(next_row.min(stride).min(steps - before)) {
-                ended = Ended::Failed(error);
+            let outcome = simulation.advance_observed(next_row.min(stride).min(steps - before));
+            if let Some(recorder) = &mut recorder {
+                recorder.written &= simulation.steps_done() == before;
+            }
+            if let Err(error) = outcome {
+                ended = error.into();
                 break;
             }
             known.watch(simulation);
             let done = simulation.steps_done();
-            if let Some(recorder) = &mut recorder {
-                recorder.written = false;
-                if done.is_multiple_of(every) {
-                    simulation.observe();
-                    recorder.take(simulation, true)?;
-                }
+            if let Some(recorder) = &mut recorder
+                && done.is_multiple_of(every)
+            {
+                simulation.observe();
+                recorder.take(simulation, true)?;
             }
             if let Some(progress) = &mut options.progress {
                 progress(done);
@@ -255,7 +268,7 @@ pub fn run(
         }
         match simulation.advance_watched(&mut watch) {
             Err(error) => {
-                ended = Ended::Failed(error);
+                ended = error.into();
                 break;
             }
             // Told to stop between two rows.
@@ -275,6 +288,7 @@ pub fn run(
         }
     }
     let seconds = start.elapsed().as_secs_f64();
+    simulation.heed(None);
     if let Some(recorder) = &mut recorder {
         if stride > 1 && !recorder.written {
             // Sums over many bodies are taken for rows only.
@@ -321,6 +335,7 @@ impl Recorder<'_> {
 mod tests {
     use super::*;
     use crate::scenario::Scenario;
+    use std::sync::atomic::Ordering;
 
     const BLOCK: &str =
         "[simulation]\nduration = 1\nstep = 0.1\nintegrator = \"rk4\"\n[bodies.block]\nkind = \"mass\"\nmass = 1\n";
@@ -451,7 +466,8 @@ mod tests {
     #[test]
     fn a_stop_flag_ends_the_run() {
         let mut simulation = simulation(BLOCK);
-        let stop = AtomicBool::new(true);
+        let stop = Stop::default();
+        stop.store(true, Ordering::Relaxed);
         let options = Options {
             stop: Some(&stop),
             ..Options::default()
@@ -472,7 +488,7 @@ mod tests {
         let last_row = |steps: u64, stopped: bool| {
             let mut simulation = simulation(&text(steps));
             let columns = recorded_columns(&simulation).unwrap();
-            let (mut last, stop) = (Vec::new(), AtomicBool::new(false));
+            let (mut last, stop) = (Vec::new(), Stop::default());
             let mut keep = |row: &[f64]| {
                 last = row.to_vec();
                 Ok(())

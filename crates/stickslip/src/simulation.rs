@@ -13,6 +13,7 @@ use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
 use crate::scenario::{ElementSpec, LimitSpec, ParameterSpec, ParameterValue, Scenario, ScenarioError};
 use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
+use crate::stop::{Stop, is_set};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
@@ -71,6 +72,11 @@ pub enum RunError {
         /// What to try.
         remedy: String,
     },
+    /// It was told to stop.
+    Stopped {
+        /// Time reached, s.
+        time: f64,
+    },
 }
 
 impl fmt::Display for RunError {
@@ -111,6 +117,7 @@ impl fmt::Display for RunError {
                 "friction and contact could not be solved together at t = {time} s (residual {residual:.1e} of the force \
                  scale)\nhelp: {remedy}"
             ),
+            Self::Stopped { time } => write!(f, "stopped at t = {time} s"),
         }
     }
 }
@@ -150,6 +157,8 @@ pub struct Simulation {
     state: NetworkState,
     scratch: Scratch,
     work: Work,
+    /// Energies so far while a step is done that is not counted.
+    kept_work: Work,
     /// Time of an internal step while somebody looks at it.
     between: Option<f64>,
     /// Whether there are laws of the user's own, which may give energy.
@@ -187,6 +196,7 @@ impl Simulation {
             state,
             scratch,
             work,
+            kept_work: Work::new(count),
             between: None,
             open_ledger,
             chain,
@@ -217,6 +227,7 @@ impl Simulation {
             sums.resize(count, 0.0);
         }
         (self.work.input, self.work.kinetic, self.between) = (0.0, 0.0, None);
+        self.kept_work.copy_from(&self.work);
         self.built = built;
         self.observe();
         Ok(true)
@@ -252,8 +263,49 @@ impl Simulation {
         self.state.step
     }
 
-    /// Advances `steps` steps as fast as possible: elements are not observed and no energy is counted.
+    /// Advances `steps` steps as fast as possible: no energy is counted, and elements are observed at the end only.
     pub fn advance(&mut self, steps: u64) -> Result<(), RunError> {
+        if steps == 0 {
+            return Ok(());
+        }
+        if self.built.method.implicit() && !self.crowd() {
+            self.run::<false>(steps - 1)?;
+            // Forces of the implicit step are those of the step that ended: the last one is observed, and not counted.
+            self.kept_work.copy_from(&self.work);
+            let outcome = self.run::<true>(1);
+            self.work.copy_from(&self.kept_work);
+            outcome?;
+        } else {
+            self.run::<false>(steps)?;
+        }
+        self.observe();
+        Ok(())
+    }
+
+    /// Ends long work, also within a step, once this flag is set: with [`RunError::Stopped`], at the last step that was done.
+    pub fn heed(&mut self, stop: Option<&Stop>) {
+        self.scratch.heed(stop);
+    }
+
+    /// The error of a simulation that was told to stop, if it was.
+    fn stopped(&self) -> Result<(), RunError> {
+        match is_set(self.scratch.stop.as_ref()) {
+            true => Err(RunError::Stopped { time: self.time() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Steps between two looks at the stop flag, if a step takes `work` times about 20 ns: less than 0.1 s.
+    fn portion(&self, work: usize) -> u64 {
+        const MOST_WORK: usize = 1 << 21;
+        match self.scratch.stop {
+            Some(_) => (MOST_WORK / work.max(1)).max(1) as u64,
+            None => u64::MAX,
+        }
+    }
+
+    /// Advances `steps` steps and observes nothing.
+    pub(crate) fn advance_unobserved(&mut self, steps: u64) -> Result<(), RunError> {
         self.run::<false>(steps)
     }
 
@@ -284,12 +336,14 @@ impl Simulation {
 
     /// Steps of many spheres.
     fn run_spheres<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
-        let (Some(spheres), Some(state)) = (&self.built.spheres, &mut self.spheres) else {
-            return Ok(());
-        };
+        let portion = self.portion(4 * self.spheres.as_ref().map_or(1, |spheres| spheres.balls().len()));
         let mut left = steps;
         while left > 0 {
-            match state.advance::<OBSERVE>(spheres, left) {
+            self.stopped()?;
+            let (Some(spheres), Some(state)) = (&self.built.spheres, &mut self.spheres) else {
+                return Ok(());
+            };
+            match state.advance::<OBSERVE>(spheres, left.min(portion)) {
                 Ok(done) => {
                     self.state.step += done;
                     left -= done;
@@ -347,12 +401,14 @@ impl Simulation {
 
     /// Steps of a chain: those of its drive first, as many as the chain can take at once, then all of its blocks.
     fn run_chain<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
+        let portion = self.portion(self.built.chain.as_ref().map_or(1, |chain| chain.count() / 8));
         let mut left = steps;
         while left > 0 {
+            self.stopped()?;
             let (Some(chain), Some(blocks)) = (&self.built.chain, &mut self.chain) else {
                 return Ok(());
             };
-            let most = left.min(ChainState::most_steps());
+            let most = left.min(ChainState::most_steps()).min(portion);
             let start = self.state.step;
             let mut halt = None;
             for _ in 0..most {
@@ -389,16 +445,24 @@ impl Simulation {
         if self.spheres.is_some() {
             return self.run_spheres::<OBSERVE>(steps);
         }
-        let Simulation {
-            built,
-            state,
-            scratch,
-            work,
-            ..
-        } = self;
-        let network = &built.network;
-        let outcome = built.method.run::<OBSERVE>(network, state, scratch, work, steps);
-        outcome.map_err(|halt| self.halted(halt))
+        // A dense matrix in the worst case.
+        let portion = self.portion((8 + self.state.values.len()).pow(2));
+        let mut left = steps;
+        while left > 0 {
+            self.stopped()?;
+            let now = left.min(portion);
+            let Simulation {
+                built,
+                state,
+                scratch,
+                work,
+                ..
+            } = self;
+            let outcome = (built.method).run::<OBSERVE>(&built.network, state, scratch, work, now);
+            outcome.map_err(|halt| self.halted(halt))?;
+            left -= now;
+        }
+        Ok(())
     }
 
     /// How many such simulations, differing in numbers only, are advanced side by side; 1 if it goes alone.
@@ -495,6 +559,7 @@ impl Simulation {
         let other = if explicit { "integrator = \"stiff\", " } else { "" };
         match halt {
             Halt::NotFinite { index } => self.diverged(index),
+            Halt::Stopped => RunError::Stopped { time: self.time() },
             Halt::Stalled { index, time } => RunError::Stalled {
                 time,
                 what: format!("no internal step is short enough for the error of {}", column(index)),

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{close, orders, simulation, written};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use stickslip::element::own::OwnFriction;
 use stickslip::integrate::Method;
 use stickslip::model::{GROUND, Model};
@@ -874,7 +874,7 @@ fn a_run_can_be_stopped_between_internal_steps() {
                 between = [\"block\", \"ground\"]\nkinetic = 1\nlaw = \"relaxed\"\nstiffness = 1e5\nbeta = 1e-3\n\
                 [elements.spring]\nkind = \"spring\"\nbetween = [\"block\", \"ground\"]\nstiffness = 1e4\n";
     let mut simulation = written(text, &[]);
-    let stop = AtomicBool::new(false);
+    let stop = stickslip::Stop::default();
     let rows = AtomicUsize::new(0);
     std::thread::scope(|scope| {
         scope.spawn(|| {

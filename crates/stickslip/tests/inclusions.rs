@@ -325,6 +325,105 @@ nonnegative = ["N"]
 relax.sgn = { stiffness = 100, beta = 0.1 }
 "#;
 
+/// Every word of the three languages and of the programs themselves that a scenario takes as a name, as states and parameters in turn.
+fn words() -> String {
+    const WORDS: &str = "None Some Ok Err True False Self self super crate fn let mut ref move dyn impl trait async await match type where \
+                         loop drop Option Vec Box String usize f64 u8 str lambda class def pass yield with global nonlocal is not and or in \
+                         as from import raise try except finally del assert elif print len sum tuple math float range list id object \
+                         OverflowError ValueError int double main char void static const struct union enum auto register volatile extern \
+                         inline restrict signed unsigned sizeof typedef goto switch case default bool NULL INFINITY NAN M_PI errno \
+                         rhs STATES INITIAL N y rates sat sat_vector sign lesser greater divide power table helpers bound length x a b \
+                         w1 K_sgn1 beta_sgn1 f_sgn1 theta1 sgn1_ y0 j1 gamma pow log";
+    const TITLE: &str =
+        r#"title = "NUL \u0000, ESC \u001b, CR \r, \u202e turned, \"quotes\" ''' \"\"\" */ // \\ \\n ??/ end\\""#;
+    let scenario = |states: &str, parameters: &str, equations: &str| {
+        format!(
+            "{TITLE}\n[simulation]\nduration = 1\nstep = 1e-3\nintegrator = \"rk4\"\n[inclusion]\nstates = {{ {states} }}\n\
+             parameters = {{ {parameters} }}\nequations = {{ {equations} }}\nrelax.sgn = {{ stiffness = 100, beta = 0.1 }}\n"
+        )
+    };
+    let legal = |name: &&str| {
+        let text = scenario(
+            &format!("{name} = 0"),
+            "",
+            &format!("{name} = \"{name} - 2*sgn({name})\""),
+        );
+        Scenario::parse(&text, "test.toml", &[]).is_ok()
+    };
+    let names: Vec<&str> = WORDS.split_whitespace().filter(legal).collect();
+    assert!(names.len() > 100, "{names:?}");
+    let (mut states, mut parameters, mut equations) = (Vec::new(), Vec::new(), Vec::new());
+    for (i, pair) in names.chunks_exact(2).enumerate() {
+        let (state, parameter) = (pair[0], pair[1]);
+        states.push(format!("{state} = {}", 0.1 + 0.01 * i as f64));
+        parameters.push(format!("{parameter} = {}", 1 + i));
+        let friction = if i == 0 {
+            format!(" - sgn({state})")
+        } else {
+            String::new()
+        };
+        equations.push(format!(
+            "{state} = \"min({state}, 1)/(2 + {state}) - {parameter}*0.001{friction}\""
+        ));
+    }
+    scenario(&states.join(", "), &parameters.join(", "), &equations.join(", "))
+}
+
+/// Equations whose values are infinite or no number at some states, in every function and in every operation that Python refuses.
+const INFINITE: &str = r#"
+[simulation]
+duration = "0.3 s"
+step = "1 ms"
+integrator = "rk4"
+
+[inclusion]
+states = { zero = 2, minus = 4, large = 3, odd = 3, v = 0.1, w = -0.2 }
+parameters = { P = 2, Z = 0 }
+equations.zero = "1/zero + ln(zero)*Z + P/(Z + zero)"
+equations.minus = "sqrt(minus) + ln(minus) + minus^0.5"
+equations.large = "large^2 - exp(large) + max(-large^odd, minus/zero)"
+equations.odd = "zero^(-odd) + (-zero)^(-2) + sin(1/zero)*0 + cos(1/zero) + tan(large*large)"
+equations.v = "min(zero/zero, 1) + sign(zero/zero) + if(zero/zero < 1, 1, 2)/(1 + Z) + tanh(1/zero) - P*sgn(v)"
+equations.w = "(-large)^odd + abs(minus/zero) + max(0, 1/zero) - P*sgn([w, v]).x"
+relax.sgn = { stiffness = 100, beta = 0.1 }
+"#;
+
+/// Rates of [`INFINITE`] at its start and around it, by the tool.
+fn infinite_points() -> Vec<(f64, Vec<f64>, Vec<f64>)> {
+    let inclusion = inclusion(INFINITE);
+    let start = inclusion.initial().to_vec();
+    let others: [&[(usize, f64)]; 13] = [
+        &[(0, 0.0)],
+        &[(0, -0.0)],
+        &[(0, 1e-300)],
+        &[(1, -2.5)],
+        &[(2, 1e200)],
+        &[(2, -1e200)],
+        &[(2, 800.0)],
+        &[(2, 1e200), (3, 2.0)],
+        &[(0, 0.0), (3, 2.0)],
+        &[(0, -0.0), (3, -3.0)],
+        &[(0, 0.0), (1, -2.5), (2, 1e200)],
+        &[(4, -7.0)],
+        &[(5, 9.0)],
+    ];
+    let mut states = vec![start.clone()];
+    states.extend(others.map(|changes| {
+        let mut state = start.clone();
+        changes.iter().for_each(|&(i, value)| state[i] = value);
+        state
+    }));
+    let point = |state: Vec<f64>| {
+        let mut rates = vec![0.0; state.len()];
+        inclusion.program().rates(0.5, &state, &[], &mut rates);
+        (0.5, state, rates)
+    };
+    let points: Vec<_> = states.into_iter().map(point).collect();
+    let rates = || points.iter().flat_map(|(.., rates)| rates);
+    assert!(rates().any(|rate| rate.is_nan()) && rates().any(|rate| rate.is_infinite()));
+    points
+}
+
 fn sources() -> Vec<(&'static str, String)> {
     let conveyor = std::fs::read_to_string(common::scenario_path("fig001-conveyor-equations.toml")).unwrap();
     vec![
@@ -332,11 +431,16 @@ fn sources() -> Vec<(&'static str, String)> {
         ("conveyor", conveyor),
         ("example1", EXAMPLE_1.to_string()),
         ("clashes", CLASHES.to_string()),
+        ("words", words()),
+        ("infinite", INFINITE.to_string()),
     ]
 }
 
 /// Rates at points along a run, by the tool: t, states, rates.
 fn points(text: &str) -> Vec<(f64, Vec<f64>, Vec<f64>)> {
+    if text == INFINITE {
+        return infinite_points();
+    }
     let inclusion = inclusion(text);
     let mut simulation = written(text, &["simulation.duration=0.3", "simulation.step=1 ms"]);
     let n = inclusion.states().len();
@@ -367,7 +471,7 @@ fn compare(name: &str, output: &str, points: &[(f64, Vec<f64>, Vec<f64>)]) {
         assert_eq!(printed.len(), rates.len());
         for (i, (a, b)) in printed.iter().zip(rates).enumerate() {
             assert!(
-                (a - b).abs() <= 1e-12 * (1.0 + b.abs()),
+                (a - b).abs() <= 1e-12 * (1.0 + b.abs()) || a == b || a.is_nan() && b.is_nan(),
                 "{name}, rate {i} at {t} s: {a:e} and {b:e}"
             );
         }

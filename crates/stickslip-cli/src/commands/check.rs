@@ -44,11 +44,13 @@ impl Check {
             return print_json(&advice);
         }
         warn(simulation.scenario(), &advice.diagnostics);
-        print(&text(&advice, simulation.scenario().inclusion.as_ref()))
+        let scenario = simulation.scenario();
+        let looks_for_stick_slip = scenario.stick_slip.is_some();
+        print(&text(&advice, scenario.inclusion.as_ref(), looks_for_stick_slip))
     }
 }
 
-fn text(advice: &Advice, inclusion: Option<&Inclusion>) -> String {
+fn text(advice: &Advice, inclusion: Option<&Inclusion>, looks_for_stick_slip: bool) -> String {
     let mut out = String::new();
     if !advice.title.is_empty() {
         out += &format!("{}\n", advice.title);
@@ -123,6 +125,8 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>) -> String {
         if !steady.stable {
             out += "  whether the cycle it ends in is large only a run can tell\n";
         }
+    } else if let (Some(reason), true) = (&advice.linear_reason, looks_for_stick_slip) {
+        out += &format!("\nSteady sliding\n  its linear stability is not known: {reason}\n");
     }
     if !advice.choices.is_empty() {
         let rows: Vec<Vec<String>> = advice

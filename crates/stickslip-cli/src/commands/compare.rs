@@ -7,14 +7,13 @@ use crate::text::{list, number, table};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
-use stickslip::Simulation;
 use stickslip::advice::{ChoiceLine, angular, kinetic_force};
 use stickslip::core::registry::{Family, Law, law, names};
 use stickslip::report::Reporter;
 use stickslip::scenario::{ElementSpec, FrictionLawSpec, LimitSpec, Number, ParameterSpec, ParameterValue, Scenario};
 use stickslip::trace::Columns;
+use stickslip::{RunError, Simulation};
 use stickslip_plot::Panel;
 
 /// Shown below the help.
@@ -307,6 +306,7 @@ fn measure(
     name: &str,
     chosen: Vec<ChoiceLine>,
 ) -> Result<(Row, [Curve; 3]), Failure> {
+    simulation.heed(Some(stop_flag()));
     let steps = simulation.built().steps;
     let step = simulation.built().network.step;
     let axes = simulation.built().axes[index];
@@ -330,13 +330,16 @@ fn measure(
     let mut progress = Progress::new(steps, false);
     let start = Instant::now();
     while simulation.steps_done() < steps {
-        if stop_flag_set() {
-            progress.clear();
-            return Err(Failure::Work("stopped".to_string()));
-        }
-        if let Err(error) = simulation.advance_observed(1) {
-            failed = Some(error.to_string());
-            break;
+        match simulation.advance_observed(1) {
+            Ok(()) => (),
+            Err(RunError::Stopped { .. }) => {
+                progress.clear();
+                return Err(Failure::Work("stopped".to_string()));
+            }
+            Err(error) => {
+                failed = Some(error.to_string());
+                break;
+            }
         }
         if !implicit {
             simulation.observe();
@@ -401,10 +404,6 @@ fn measure(
     Ok((row, curves))
 }
 
-fn stop_flag_set() -> bool {
-    stop_flag().load(Ordering::Relaxed)
-}
-
 /// Time of a bare step, ns: the best of three runs, each from the start, so that all laws are timed over the same motion.
 fn cost(scenario: &Scenario) -> Result<Option<f64>, Failure> {
     const MOST: u64 = 20_000;
@@ -412,9 +411,12 @@ fn cost(scenario: &Scenario) -> Result<Option<f64>, Failure> {
     for _ in 0..3 {
         let mut simulation = Simulation::new(scenario.clone())?;
         let steps = simulation.built().steps.clamp(1, MOST);
+        simulation.heed(Some(stop_flag()));
         let start = Instant::now();
-        if simulation.advance(steps).is_err() {
-            break;
+        match simulation.advance(steps) {
+            Ok(()) => (),
+            Err(RunError::Stopped { .. }) => return Err(Failure::Work("stopped".to_string())),
+            Err(_) => break,
         }
         best = best.min(start.elapsed().as_secs_f64() * 1e9 / steps as f64);
     }

@@ -92,8 +92,9 @@ struct Cell {
     amplitude: Option<f64>,
     /// `None` if it failed.
     stable: Option<bool>,
-    /// Whether it is stick-slip by inertia and not by creep.
+    /// Whether it is stick-slip by inertia, or by creep; neither where the law does not tell.
     inertial: bool,
+    creeps: bool,
     /// Whether a whole cycle was seen.
     cycles: bool,
     /// Whether steady sliding is linearly unstable, where that is known.
@@ -108,6 +109,7 @@ impl Cell {
             amplitude: row.values[0].as_f64(),
             stable: row.values[2].as_bool(),
             inertial: row.values[3] == "inertial",
+            creeps: row.values[3] == "creep",
             cycles: !(row.values[1].is_null() && row.values[3].is_null()),
             grows: row.values[4].as_f64().map(|growth| growth > 0.0),
         }
@@ -483,8 +485,12 @@ fn summary(sweep: &Sweep, cells: &[Cell], points: &[Point], traced: bool, second
         let stable = cells.iter().filter(|cell| cell.stable == Some(true)).count();
         let failed = cells.iter().filter(|cell| cell.stable.is_none()).count();
         let inertial = cells.iter().filter(|cell| cell.inertial).count();
+        let by_inertia = match cells.iter().any(|cell| cell.inertial || cell.creeps) {
+            true => format!(" ({inertial} by inertia)"),
+            false => String::new(),
+        };
         return format!(
-            "{} runs in {}: {stable} stable, {} with stick-slip ({inertial} by inertia), {failed} failed\n{}",
+            "{} runs in {}: {stable} stable, {} with stick-slip{by_inertia}, {failed} failed\n{}",
             cells.len(),
             about(seconds),
             cells.len() - stable - failed,

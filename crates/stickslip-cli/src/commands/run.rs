@@ -9,12 +9,13 @@ use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-use stickslip::Simulation;
 use stickslip::quantity::{Dimension, parse_quantity};
 use stickslip::run::{Ended, Options, Sink, recorded_columns, run};
 use stickslip::scenario::Scenario;
+use stickslip::{Simulation, Stop};
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -123,11 +124,11 @@ impl Run {
         let outcome = run(&mut simulation, rows, options);
         progress.clear();
         let mut outcome = outcome.map_err(|error| Failure::write(self.out.as_deref().unwrap_or(&self.file), &error))?;
-        outcome.report.examine_steady_sliding(&simulation);
-
+        // The trace is whole before anything else is tried.
         if let Some(trace) = trace {
             trace.finish()?;
         }
+        outcome.report.examine_steady_sliding(&simulation, Some(stop_flag()));
         if let (Some(recording), Some(path)) = (recording, &self.plot) {
             let mut figure = recording.figure();
             if let Some(events) = &outcome.report.slip_events {
@@ -153,8 +154,8 @@ impl Run {
 }
 
 /// True once the user pressed Ctrl-C; pressed again, the program ends at once.
-pub fn stop_flag() -> &'static AtomicBool {
-    static STOP: AtomicBool = AtomicBool::new(false);
+pub fn stop_flag() -> &'static Stop {
+    static STOP: LazyLock<Stop> = LazyLock::new(Stop::default);
     let handler = || {
         if STOP.swap(true, Ordering::Relaxed) {
             std::process::exit(130);

@@ -163,7 +163,7 @@ pub fn stick_slip(rig: &Rig<'_>) -> Result<Findings, Failure> {
         signal: "spring.force".to_string(),
         scale: 1.0,
         from: 4.0,
-        threshold: 0.1,
+        threshold: Some(0.1),
         e: None,
     });
     for row in &rows {

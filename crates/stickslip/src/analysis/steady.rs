@@ -5,11 +5,13 @@
 //! disturbance grows from there is another question than whether the motion that comes of it is large: a law that weakens
 //! with speed can be linearly unstable at every speed and yet end in cycles too small to notice.
 
+use crate::math::pseudo_inverse;
 use crate::network::Network;
 use crate::network::stage::evaluate_at;
 use crate::profile::Profile;
 use crate::scenario::{BodySpec, DriverMotion, ElementSpec, NormalForce, Scenario};
 use crate::simulation::Simulation;
+use crate::stop::{Stop, is_set};
 use nalgebra::{DMatrix, DVector, Schur};
 use serde::Serialize;
 
@@ -44,68 +46,95 @@ const MOST_STATES: usize = 200;
 const ROUNDING: f64 = 1e-10;
 
 impl SteadySliding {
-    /// Finds the steady sliding of a simulation; `None` if nothing slides, a drive is not steady, a law has no differential
-    /// equation, or there are rigid bodies or linkages.
-    pub fn of(simulation: &Simulation) -> Option<Self> {
+    /// Finds the steady sliding of a simulation, or says why there is none: nothing slides, a drive is not steady, a law has no
+    /// differential equation, or there are rigid bodies or linkages.
+    pub fn of(simulation: &Simulation) -> Result<Self, String> {
+        Self::find(simulation, None)
+    }
+
+    /// As [`SteadySliding::of`]; given up once `stop` is set.
+    pub fn find(simulation: &Simulation, stop: Option<&Stop>) -> Result<Self, String> {
         let scenario = simulation.scenario();
-        if !driven_steadily(scenario) {
-            return None;
-        }
+        driven_steadily(scenario)?;
         if simulation.built().network.frictions.is_empty() {
-            return Search::new(simulation)?.find();
+            return Search::new(simulation, stop)?.find();
         }
         // The implicit step keeps frictions apart from the differential equations: ask for those.
         let mut other = scenario.clone();
         other.simulation.integrator = "stiff".to_string();
-        let other = Simulation::new(other).ok()?;
-        Search::new(&other)?.find()
+        let other = Simulation::new(other).map_err(|error| {
+            let message = error.diagnostics.first().map_or("", |first| first.message.as_str());
+            format!("it takes a law with a differential equation: {message}")
+        })?;
+        Search::new(&other, stop)?.find()
     }
 }
 
-/// Whether every driver has a constant velocity, one of them moves, and nothing else changes with time.
-fn driven_steadily(scenario: &Scenario) -> bool {
+/// Why the drive is not steady: every driver must have a constant velocity, one of them must move, and nothing else may change
+/// with time.
+fn driven_steadily(scenario: &Scenario) -> Result<(), String> {
     let constant = |profile: &Profile| matches!(profile, Profile::Constant(_));
-    let steady = scenario.elements.iter().all(|(_, element)| match element {
-        ElementSpec::Actuator(actuator) => actuator.value.iter().all(constant),
-        ElementSpec::Friction(spec) => match &spec.friction.normal_force {
-            Some(NormalForce::Profile(profile)) => constant(profile),
-            _ => true,
-        },
-        _ => true,
-    });
-    if !steady || scenario.inclusion.is_some() {
-        return false;
+    let refuse = |reason: String| Err(reason);
+    if scenario.inclusion.is_some() {
+        return refuse("equations of an inclusion are not linearised".into());
     }
-    let mut moves = false;
-    for (_, body) in &scenario.bodies {
-        match body {
-            BodySpec::Mass(mass) if mass.force.iter().all(constant) => (),
-            BodySpec::Inertia(inertia) if inertia.torque.iter().all(constant) => (),
-            BodySpec::Driver(driver) => {
-                let DriverMotion::Velocity(profiles) = &driver.motion else {
-                    return false;
-                };
-                for profile in profiles {
-                    let Profile::Constant(speed) = profile else {
-                        return false;
-                    };
-                    moves |= *speed != 0.0;
-                }
-            }
-            _ => return false,
+    if scenario.chain.is_some() || scenario.spheres.is_some() {
+        return refuse("a chain and many spheres are not linearised".into());
+    }
+    for (name, element) in &scenario.elements {
+        let steady = match element {
+            ElementSpec::Actuator(actuator) => actuator.value.iter().all(constant),
+            ElementSpec::Friction(spec) => match &spec.friction.normal_force {
+                Some(NormalForce::Profile(profile)) => constant(profile),
+                _ => true,
+            },
+            _ => true,
+        };
+        if !steady {
+            return refuse(format!("\"{name}\" changes with time"));
         }
     }
-    moves
+    if !(scenario.elements.iter()).any(|(_, element)| matches!(element, ElementSpec::Friction(_))) {
+        return refuse("nothing rubs".into());
+    }
+    let mut moves = false;
+    for (name, body) in &scenario.bodies {
+        let steady = match body {
+            BodySpec::Mass(mass) => mass.force.iter().all(constant),
+            BodySpec::Inertia(inertia) => inertia.torque.iter().all(constant),
+            BodySpec::Driver(driver) => {
+                let DriverMotion::Velocity(profiles) = &driver.motion else {
+                    return refuse(format!(
+                        "the position of \"{name}\" is given, and not a constant velocity"
+                    ));
+                };
+                let speed = |profile: &Profile| match profile {
+                    Profile::Constant(speed) => Some(*speed),
+                    _ => None,
+                };
+                moves |= profiles
+                    .iter()
+                    .any(|profile| speed(profile).is_some_and(|speed| speed != 0.0));
+                profiles.iter().all(constant)
+            }
+            _ => return refuse(format!("\"{name}\" is neither mass, inertia nor driver")),
+        };
+        if !steady {
+            return refuse(format!("\"{name}\" changes with time"));
+        }
+    }
+    match moves {
+        true => Ok(()),
+        false => refuse("no driver moves".into()),
+    }
 }
 
-/// The inverse where there is one, and 0 along directions that nothing holds; `None` if a number is not finite.
-fn inverse(matrix: DMatrix<f64>) -> Option<DMatrix<f64>> {
-    let most = matrix.amax();
-    if most == 0.0 {
-        return Some(matrix.transpose());
-    }
-    let finite = matrix.iter().all(|entry| entry.is_finite());
-    finite.then(|| matrix.pseudo_inverse(1e-12 * most).ok())?
+/// Directions that nothing holds have less than this part of the largest stiffness.
+const UNHELD: f64 = 1e-12;
+
+/// The inverse where there is one, and 0 along directions that nothing holds.
+fn inverse(stiffness: &DMatrix<f64>) -> Result<DMatrix<f64>, String> {
+    pseudo_inverse(stiffness, UNHELD).ok_or_else(|| "the springs are too stiff".into())
 }
 
 /// A state on its way to steady sliding.
@@ -120,16 +149,20 @@ struct Search<'a> {
     states: Vec<usize>,
     /// Numbers of the frictions among the elements.
     frictions: Vec<usize>,
+    stop: Option<&'a Stop>,
 }
 
 impl<'a> Search<'a> {
-    fn new(simulation: &'a Simulation) -> Option<Self> {
+    fn new(simulation: &'a Simulation, stop: Option<&'a Stop>) -> Result<Self, String> {
         let network = &simulation.built().network;
         let elements = simulation.scenario().elements.iter().enumerate();
         let layout = &network.layout;
         let n = layout.integrated();
-        if layout.masses == 0 || layout.velocities != layout.masses + layout.drivers || n > MOST_STATES {
-            return None;
+        if layout.masses == 0 || layout.velocities != layout.masses + layout.drivers {
+            return Err("nothing moves freely but rigid bodies and linkages".into());
+        }
+        if n > MOST_STATES {
+            return Err(format!("there are {n} numbers of state, more than {MOST_STATES}"));
         }
         let mut search = Search {
             network,
@@ -142,9 +175,10 @@ impl<'a> Search<'a> {
             frictions: elements
                 .filter_map(|(i, (_, element))| matches!(element, ElementSpec::Friction(_)).then_some(i))
                 .collect(),
+            stop,
         };
         search.evaluate();
-        Some(search)
+        Ok(search)
     }
 
     /// Rate and its derivative at the present state.
@@ -174,7 +208,7 @@ impl<'a> Search<'a> {
         DMatrix::from_fn(rows.len(), columns.len(), |i, j| self.jacobian[(rows[i], columns[j])])
     }
 
-    fn find(mut self) -> Option<SteadySliding> {
+    fn find(mut self) -> Result<SteadySliding, String> {
         let positions = self.network.layout.positions;
         let free_positions: Vec<usize> = self.free.iter().map(|v| v - positions).collect();
         // Springs keep their stretch: the accelerations do not change as everything moves on, Σ ∂a/∂x·v = 0.
@@ -183,7 +217,7 @@ impl<'a> Search<'a> {
         let driven_positions: Vec<usize> = driven.iter().map(|v| v - positions).collect();
         let speeds = DVector::from_iterator(driven.len(), driven.iter().map(|v| self.state[*v]));
         let pull = -self.part(&self.free, &driven_positions) * speeds;
-        let velocities = inverse(stiffness)? * pull;
+        let velocities = inverse(&stiffness)? * pull;
         for (i, v) in self.free.iter().enumerate() {
             self.state[*v] = velocities[i];
         }
@@ -191,40 +225,51 @@ impl<'a> Search<'a> {
             self.settle()?;
             let stiffness = self.part(&self.free, &free_positions);
             let excess = DVector::from_iterator(self.free.len(), self.free.iter().map(|v| -self.rate[*v]));
-            let moved = inverse(stiffness)? * excess;
+            let moved = inverse(&stiffness)? * excess;
             for (i, q) in free_positions.iter().enumerate() {
                 self.state[*q] += moved[i];
             }
             self.evaluate();
             if self.settled() {
                 self.step_back();
-                return self.slides().then(|| self.linearised())?;
+                return if self.slides() {
+                    self.linearised()
+                } else {
+                    Err("not every friction slides".into())
+                };
             }
         }
-        None
+        Err("the states of friction do not settle".into())
     }
 
     /// Lets the states of friction settle at the present velocities: steps of backward Euler that grow longer and longer.
-    fn settle(&mut self) -> Option<()> {
+    fn settle(&mut self) -> Result<(), String> {
         let velocities = &self.state[self.network.layout.velocities()];
         let speed = velocities.iter().fold(0.0, |most: f64, v| most.max(v.abs()));
         if speed == 0.0 {
-            return None;
+            return Err("nothing slides".into());
         }
         let mut step = FIRST_SLIP / speed;
         for _ in 0..SETTLING {
+            if is_set(self.stop) {
+                return Err("it was stopped".into());
+            }
             self.evaluate();
             let n = self.states.len();
             let matrix = DMatrix::identity(n, n) - step * self.part(&self.states, &self.states);
             let rates = DVector::from_iterator(n, self.states.iter().map(|i| step * self.rate[*i]));
-            let change = matrix.lu().solve(&rates)?;
+            let change = matrix
+                .lu()
+                .solve(&rates)
+                .filter(|change| change.iter().all(|x| x.is_finite()));
+            let change = change.ok_or("the states of friction do not settle")?;
             for (i, state) in self.states.iter().enumerate() {
                 self.state[*state] += change[i];
             }
             step *= LONGER;
         }
         self.evaluate();
-        Some(())
+        Ok(())
     }
 
     /// Whether accelerations and rates of states are what rounding leaves.
@@ -258,7 +303,7 @@ impl<'a> Search<'a> {
             .all(|&i| room.seen[i].velocity.iter().any(|v| v.abs() > rounding))
     }
 
-    fn linearised(&self) -> Option<SteadySliding> {
+    fn linearised(&self) -> Result<SteadySliding, String> {
         // What does not change by itself (drivers, states that only remember) has no part in it.
         let mut kept: Vec<usize> = (0..self.rate.len()).collect();
         loop {
@@ -269,11 +314,20 @@ impl<'a> Search<'a> {
             }
             kept = fewer;
         }
+        if kept.is_empty() {
+            return Err("no force depends on the motion".into());
+        }
         let mut matrix = self.part(&kept, &kept);
+        // Neither balancing nor the eigenvalues end where squares overflow.
+        let usual = |x: &f64| *x == 0.0 || (1e-150..1e150).contains(&x.abs());
+        if !matrix.iter().all(usual) {
+            return Err("its derivatives are too large or too small".into());
+        }
         nalgebra::linalg::balancing::balance_parlett_reinsch(&mut matrix);
         // Rounded where the last digits may depend on the machine's elementary functions.
         let rounded = |x: f64| format!("{x:.11e}").parse().unwrap_or(x) + 0.0;
-        let found = Schur::try_new(matrix, f64::EPSILON, MOST_ROTATIONS)?.complex_eigenvalues();
+        let found = Schur::try_new(matrix, f64::EPSILON, MOST_ROTATIONS).ok_or("its eigenvalues were not found")?;
+        let found = found.complex_eigenvalues();
         let mut eigenvalues: Vec<[f64; 2]> = found.iter().map(|z| [rounded(z.re), rounded(z.im)]).collect();
         eigenvalues.sort_by(|a, b| b[0].total_cmp(&a[0]).then(b[1].total_cmp(&a[1])));
         let largest = eigenvalues
@@ -285,7 +339,7 @@ impl<'a> Search<'a> {
         } else {
             growth
         };
-        Some(SteadySliding {
+        Ok(SteadySliding {
             stable: growth < 0.0,
             growth,
             frequency: frequency.abs(),

@@ -43,19 +43,22 @@ pub struct StickSlipReport {
     pub cycles: u64,
     /// Whether the amplitude is at most the threshold.
     pub stable: bool,
-    /// The threshold: as written, or from criterion (35) of seed 003.
+    /// The threshold: as written, from criterion (35) of seed 003, or 1 % of the largest magnitude of the signal.
     pub threshold: f64,
     /// From here on every cycle swings as far as the others, s; `None` if fewer than two cycles do.
     pub transient_end: Option<f64>,
     /// Part of the time between its outer quarters in which the signal rises.
     pub rise_share: Option<f64>,
-    /// The region of the cycle, by the slip of the friction, whatever the signal; `None` where sliding is stable.
+    /// The region of the cycle, by the slip of the friction, whatever the signal; `None` where sliding is stable, and where the
+    /// friction does not recover at rest (no creep) or nothing has mass (no inertia).
     pub region: Option<Region>,
     /// Rate at which the fastest disturbance of steady sliding grows, 1/s, where it was asked for: see
     /// [`SteadySliding`](super::steady::SteadySliding).
     pub linear_growth: Option<f64>,
     /// Its angular frequency, rad/s.
     pub linear_frequency: Option<f64>,
+    /// Why these are absent, where they were asked for.
+    pub linear_reason: Option<String>,
     /// How fast the pull of the driving spring grows, N/s, where the friction has a rate of recovery.
     pub drive_rate: Option<f64>,
     /// How fast the holding limit recovers at rest, N/s; criterion (37) of seed 003 calls the sliding stable if the pull
@@ -69,6 +72,9 @@ const MOST_SAMPLES: usize = 1 << 20;
 
 /// A signal that varies by less than this part of itself does not swing.
 const LEAST: f64 = 1e-9;
+
+/// The threshold, where none is given, as part of the largest magnitude of the signal.
+const STABLE: f64 = 0.01;
 
 /// Cycles that swing as far as each other differ by at most this part.
 const ALIKE: f64 = 0.02;
@@ -85,6 +91,8 @@ pub struct StickSlip {
     sway: Sway,
     /// Smallest and largest value so far.
     range: Option<(f64, f64)>,
+    /// Largest magnitude of the whole run, from its start.
+    largest: f64,
     legs: Legs,
     /// Cycles from rise to rise and from fall to fall.
     cycles: [Cycles; 2],
@@ -100,6 +108,7 @@ impl StickSlip {
             slipped: None,
             sway: Sway::default(),
             range: None,
+            largest: 0.0,
             legs: Legs::default(),
             cycles: Default::default(),
         }
@@ -108,6 +117,7 @@ impl StickSlip {
     /// The signal at a time, and the slip velocity of the friction that makes it, where there is one; times before the start of the
     /// analysis are passed over.
     pub fn watch(&mut self, time: f64, signal: f64, slip: Option<f64>) {
+        self.largest = self.largest.max((signal / self.spec.scale).abs());
         if time < self.spec.from {
             return;
         }
@@ -188,6 +198,9 @@ impl StickSlip {
             (falls, rises)
         };
         let cycles = if more.count == fewer.count + 1 { more } else { fewer };
+        // What is left of a signal that was far larger before may be rounding.
+        let relative = (STABLE * max.abs().max(min.abs())).max(LEAST * self.largest);
+        let threshold = self.spec.threshold.unwrap_or(relative);
         Some(StickSlipReport {
             amplitude: max - min,
             period: cycles.period(),
@@ -196,16 +209,17 @@ impl StickSlip {
             max,
             min,
             cycles: cycles.count.saturating_sub(1),
-            stable: max - min <= self.spec.threshold,
-            threshold: self.spec.threshold,
+            stable: max - min <= threshold,
+            threshold,
             transient_end: cycles.transient_end(),
             rise_share: (cycles.count > 1 && between > 0.0).then(|| up / between),
             // What drifts without coming back is no cycle of either kind.
-            region: (max - min > self.spec.threshold && cycles.count > 1)
+            region: (max - min > threshold && cycles.count > 1)
                 .then(|| self.sway.region())
                 .flatten(),
             linear_growth: None,
             linear_frequency: None,
+            linear_reason: None,
             signal: self.spec.signal,
             drive_rate: None,
             recovery_rate: None,
@@ -377,7 +391,7 @@ mod tests {
             signal: "s".to_string(),
             scale: 2.0,
             from: 1.0,
-            threshold: 0.01,
+            threshold: Some(0.01),
             e: None,
         }
     }
@@ -475,7 +489,7 @@ mod tests {
                     (-1e-2, 20_000),
                 ] {
                     let mut analysis = StickSlip::new(StickSlipSpec {
-                        threshold: 1e-3,
+                        threshold: Some(1e-3),
                         e: None,
                         ..spec()
                     });

@@ -1,5 +1,6 @@
 //! Where a body is and how it moves.
 
+use crate::math::symmetric_eigenvalues;
 use nalgebra::{Matrix3, Vector3};
 
 /// Placement and motion of a rigid body, in world axes.
@@ -107,7 +108,7 @@ pub(crate) fn inertia_range(inertia: &Matrix3<f64>) -> Option<(f64, f64)> {
     if !finite || (inertia - inertia.transpose()).amax() > 1e-9 * size {
         return None;
     }
-    let eigenvalues = inertia.symmetric_eigenvalues();
+    let eigenvalues = symmetric_eigenvalues(inertia)?;
     Some((eigenvalues.min(), eigenvalues.max()))
 }
 

@@ -3,6 +3,7 @@
 use super::{Builder, Place};
 use crate::body::own::{MOST_COORDINATES, PlacedOwn};
 use crate::body::{JointKind, LinkDescription, Linkage, LinkageScratch, OwnBodySpec, RigidBody};
+use crate::math::symmetric_eigenvalues;
 use crate::network::dense::{ldlt_factor, ldlt_solve};
 use crate::network::port::Coordinate;
 use crate::network::{AppliedForce, Drive, PlacedBody, PlacedLinkage};
@@ -356,7 +357,8 @@ impl Builder<'_> {
                 ldlt_solve(factor, n, row);
             }
             let product = |i: usize, j: usize| (0..n).map(|k| rows[i * n + k] * solved[j * n + k]).sum::<f64>();
-            largest = largest.max(Matrix3::from_fn(product).symmetric_eigenvalues().max());
+            let values = symmetric_eigenvalues(&Matrix3::from_fn(product));
+            largest = largest.max(values.map_or(0.0, |values| values.max()));
         });
         largest
     }

@@ -14,6 +14,7 @@ use crate::element::normal::NormalLaw;
 use crate::element::own::{Own, Owns};
 use crate::element::spring::{Spring, Springs};
 use crate::element::stop::{Stop, Stops};
+use crate::math::symmetric_eigenvalues;
 use crate::network::port::{Attachment, Pair};
 use crate::network::rigid::{Rigid, RigidKind};
 use crate::network::stage::LoadSource;
@@ -718,7 +719,7 @@ impl Builder<'_> {
             Attachment::Rigid(_) => self.rigid_body(body).map_or(0.0, |body| {
                 let arm = point.cross_matrix();
                 let turning = arm.transpose() * body.world_inverse_inertia(&Matrix3::identity()) * arm;
-                body.inverse_mass() + turning.symmetric_eigenvalues().max()
+                body.inverse_mass() + symmetric_eigenvalues(&turning).map_or(0.0, |values| values.max())
             }),
             Attachment::Link { linkage, link } => self.inverse_mass_of_link(linkage, link, point),
         }
@@ -866,9 +867,7 @@ impl Builder<'_> {
     /// Inverse of the smallest inertia felt by a torque on a body; 0 where it does not turn or is not known.
     fn inverse_inertia_of(&self, body: Attachment) -> f64 {
         self.rigid_body(body).map_or(0.0, |body| {
-            body.world_inverse_inertia(&Matrix3::identity())
-                .symmetric_eigenvalues()
-                .max()
+            symmetric_eigenvalues(&body.world_inverse_inertia(&Matrix3::identity())).map_or(0.0, |values| values.max())
         })
     }
 

@@ -1016,15 +1016,23 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Resolve for Bristles<L, N>
             if friction.coupled {
                 continue;
             }
-            // One axis: v = v̄ + W·f(v). Several axes always go through the coupled solve.
-            let v_bar = friction.pair.velocity::<N>(stage.after)[0];
+            // v = v̄ + W·f(v): given where nothing can move, as between a driver and the ground; else on one axis, as several
+            // always go through the coupled solve.
+            let v_bar = friction.pair.velocity::<N>(stage.after);
             let compliance = stage.share * friction.compliance();
             let view = stage.view();
             let excess = |v: f64| {
-                let force = self.tangent(friction, &view, &[v])[0];
-                (v - v_bar - compliance * force.value, 1.0 - compliance * force.grad[0])
+                let force = self.tangent(friction, &view, &[v; N])[0];
+                (
+                    v - v_bar[0] - compliance * force.value,
+                    1.0 - compliance * force.grad[0],
+                )
             };
-            let velocity = [bracketed_root(excess, v_bar); N];
+            let velocity = if compliance == 0.0 {
+                v_bar
+            } else {
+                [bracketed_root(excess, v_bar[0]); N]
+            };
             let force = self.advance(friction, stage, velocity);
             friction.settle(
                 stage.after,

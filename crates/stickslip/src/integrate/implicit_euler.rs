@@ -14,6 +14,7 @@ use crate::network::implicit::{ImplicitScratch, ImplicitStage, solve_islands};
 use crate::network::rigid::clear_observations;
 use crate::network::stage::{Stage, apply_in, input_power};
 use crate::network::{Drive, Layout, Network, NetworkState, Scratch};
+use crate::stop::is_set;
 use nalgebra::Vector3;
 use stickslip_core::scalar::Real;
 
@@ -57,6 +58,8 @@ struct Part {
 
 /// Least share of a part.
 const SPLINTER: f64 = 1.0 / (1u32 << 24) as f64;
+/// Parts that are tried in one step before it is given up.
+const MOST_PARTS: u32 = 20_000;
 
 /// Why a part of a step did not succeed.
 enum Trouble {
@@ -64,6 +67,7 @@ enum Trouble {
     /// A law or a velocity is no number, which no part of the step would change.
     Undefined,
     Unsolved,
+    Stopped,
 }
 
 impl Trouble {
@@ -71,6 +75,7 @@ impl Trouble {
         match self {
             Trouble::NotFinite(NotFinite { index }) => Halt::NotFinite { index },
             Trouble::Undefined | Trouble::Unsolved => Halt::Unsolved { time },
+            Trouble::Stopped => Halt::Stopped,
         }
     }
 }
@@ -115,8 +120,9 @@ fn in_halves<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work
     let ImplicitScratch { start, start_work, .. } = &mut scratch.implicit;
     start.copy_from_slice(&scratch.trial);
     start_work.copy_from(work);
-    let (mut done, mut share) = (0.0, 0.5);
+    let (mut done, mut share, mut tried) = (0.0, 0.5, 0);
     while done < 1.0 {
+        tried += 1;
         let part = Part {
             step: share * network.step,
             share,
@@ -132,7 +138,7 @@ fn in_halves<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work
                     share *= 2.0;
                 }
             }
-            Err(Trouble::Unsolved) if share > SPLINTER => share *= 0.5,
+            Err(Trouble::Unsolved) if share > SPLINTER && tried < MOST_PARTS => share *= 0.5,
             Err(trouble) => {
                 scratch.trial.copy_from_slice(&scratch.implicit.start);
                 work.copy_from(&scratch.implicit.start_work);
@@ -166,9 +172,16 @@ fn piece<const OBSERVE: bool>(
     for group in &network.frictions {
         group.resolve(&mut stage::<OBSERVE>(network, scratch, part));
     }
-    if !network.islands.is_empty() && !solve_islands::<OBSERVE>(network, scratch, part.step) {
-        let defined = scratch.implicit.unsolved.is_finite();
-        return Err(if defined { Trouble::Unsolved } else { Trouble::Undefined });
+    if !network.islands.is_empty() {
+        let solved = solve_islands::<OBSERVE>(network, scratch, part.step);
+        // A solve that was stopped may end anywhere.
+        if is_set(scratch.stop.as_ref()) {
+            return Err(Trouble::Stopped);
+        }
+        if !solved {
+            let defined = scratch.implicit.unsolved.is_finite();
+            return Err(if defined { Trouble::Unsolved } else { Trouble::Undefined });
+        }
     }
     if OBSERVE {
         account(network, scratch, work, part.step);

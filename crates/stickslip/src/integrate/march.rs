@@ -16,6 +16,7 @@ use super::newmark::{AtEnd, Span};
 use super::{Halt, Work, adaptive, stiff};
 use crate::network::stage::{Room, evaluate_at, evaluate_groups_at, input_power};
 use crate::network::{Network, NetworkState, Scratch};
+use crate::stop::{Stop, is_set};
 
 /// How steps are chosen.
 #[derive(Clone, Debug, PartialEq)]
@@ -162,6 +163,7 @@ pub(crate) struct Bench<'a> {
     pub(crate) trial: &'a mut [f64],
     pub(crate) room: Room<'a>,
     pub(crate) statistics: &'a mut Statistics,
+    pub(crate) stop: Option<&'a Stop>,
 }
 
 impl Bench<'_> {
@@ -427,8 +429,9 @@ pub(crate) fn step<const OBSERVE: bool>(
     };
     let march = &mut state.march;
     let mut own = std::mem::take(&mut scratch.march);
-    let outcome = choose::<OBSERVE>(network, control, march, &mut own, scratch);
-    scratch.march = own;
+    let stop = scratch.stop.take();
+    let outcome = choose::<OBSERVE>(network, control, march, &mut own, scratch, stop.as_ref());
+    (scratch.march, scratch.stop) = (own, stop);
     outcome
 }
 
@@ -438,6 +441,7 @@ fn choose<const OBSERVE: bool>(
     march: &mut March,
     own: &mut MarchRoom,
     scratch: &mut Scratch,
+    stop: Option<&Stop>,
 ) -> Result<(), Halt> {
     let MarchRoom {
         stages,
@@ -452,6 +456,7 @@ fn choose<const OBSERVE: bool>(
         trial,
         room,
         statistics,
+        stop,
     };
     // Power of the step that the estimate falls with.
     let power = if control.stiff {
@@ -464,6 +469,11 @@ fn choose<const OBSERVE: bool>(
     let wanted = march.next;
     let mut tries = 0;
     let (interval, error) = loop {
+        if is_set(bench.stop) {
+            // A matrix may have been left half done.
+            march.memory.forget();
+            return Err(Halt::Stopped);
+        }
         let accepted = if march.time < march.wary_until && !control.stiff {
             adaptive::WARY
         } else {

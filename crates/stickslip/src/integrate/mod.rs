@@ -160,6 +160,8 @@ pub(crate) enum Halt {
     TooManySteps { time: f64 },
     /// The equations of a step were not solved.
     Unsolved { time: f64 },
+    /// It was told to stop within a step, which is left undone.
+    Stopped,
 }
 
 impl From<NotFinite> for Halt {

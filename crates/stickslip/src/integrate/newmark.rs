@@ -14,6 +14,7 @@ use crate::network::dense::{lu_apply, lu_factor};
 use crate::network::stage::{Groups, Stage, apply, apply_in, input_power};
 use crate::network::tangent::Tangent;
 use crate::network::{Network, NetworkState, Scratch};
+use crate::stop::is_set;
 
 /// The rule of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +80,8 @@ pub(crate) struct NewmarkRoom {
     energy: Vec<f64>,
     /// State at the start of the step.
     start: Vec<f64>,
+    /// Times that the equations may still be evaluated in this step.
+    left: u32,
 }
 
 impl NewmarkRoom {
@@ -101,6 +104,7 @@ impl NewmarkRoom {
             power: vec![0.0; 1 + network.element_count],
             energy: vec![0.0; 1 + network.element_count],
             start: vec![0.0; network.layout.len()],
+            left: 0,
         }
     }
 }
@@ -144,9 +148,16 @@ struct Equations<'a, 'b> {
     before: &'a [f64],
     acceleration: &'a [f64],
     reach: f64,
+    /// Times that they may still be evaluated.
+    left: &'b mut u32,
 }
 
 impl<'a> Equations<'a, '_> {
+    /// Whether the solution is to be given up: it has taken too long, or it was told to stop.
+    fn given_up(&self) -> bool {
+        *self.left == 0 || is_set(self.scratch.stop.as_ref())
+    }
+
     /// The step as frictions see it.
     fn span(&self) -> Span<'a> {
         Span {
@@ -167,6 +178,7 @@ impl<'a> Equations<'a, '_> {
     fn residual(&mut self, velocity: &[f64], residual: &mut [f64]) {
         let Rule { beta, gamma, .. } = self.rule;
         let (network, step) = (self.network, self.step);
+        *self.left = self.left.saturating_sub(1);
         let first = network.layout.positions;
         for (i, &v) in velocity.iter().enumerate() {
             let (x0, v0, a0) = (self.before[i], self.before[first + i], self.acceleration[i]);
@@ -253,6 +265,9 @@ impl<'a> Equations<'a, '_> {
 
 /// Least part of a step.
 const SPLINTER: f64 = 1.0 / (1u32 << 24) as f64;
+/// Times that the equations are evaluated in one step, with all its parts, before it is given up. Steps that are solved at all
+/// take a few thousand at most.
+const MOST_EVALUATIONS: u32 = 200_000;
 
 /// One step. Where its equations are not solved (several blocks, friction that falls faster than their masses hold) it is done in
 /// halves, and halves of these: with the step the mass outweighs every force.
@@ -266,6 +281,7 @@ fn step<const OBSERVE: bool>(
 ) -> Result<(), Halt> {
     let (mut done, mut part) = (0.0, 1.0);
     room.energy.fill(0.0);
+    room.left = MOST_EVALUATIONS;
     while done < 1.0 {
         match piece::<OBSERVE>(network, rule, state, scratch, room, [done, done + part]) {
             Ok(()) => {
@@ -279,7 +295,9 @@ fn step<const OBSERVE: bool>(
                     part *= 2.0;
                 }
             }
-            Err(Halt::Unsolved { .. }) if !rule.plain && !rule.linear && part > SPLINTER => part *= 0.5,
+            Err(Halt::Unsolved { .. }) if !rule.plain && !rule.linear && part > SPLINTER && room.left > 0 => {
+                part *= 0.5
+            }
             Err(halt) => {
                 if done > 0.0 {
                     state.values.copy_from_slice(&room.start);
@@ -359,6 +377,7 @@ fn piece<const OBSERVE: bool>(
         reach,
         power,
         energy,
+        left,
         ..
     } = room;
     for (i, v) in velocity.iter_mut().enumerate() {
@@ -372,6 +391,7 @@ fn piece<const OBSERVE: bool>(
         before,
         acceleration,
         reach: *reach,
+        left,
     };
     let time = network.time(state.step);
     let mut solver = Newton {
@@ -389,6 +409,9 @@ fn piece<const OBSERVE: bool>(
         solver.solve(&mut equations)
     };
     if !solved {
+        if is_set(scratch.stop.as_ref()) {
+            return Err(Halt::Stopped);
+        }
         // The published solver of a law says that it failed by a force that is no number.
         let undefined = residual.iter().position(|value| !value.is_finite() && !rule.plain);
         return Err(undefined.map_or(Halt::Unsolved { time }, |row| Halt::NotFinite { index: first + row }));
@@ -440,6 +463,9 @@ impl Newton<'_> {
         let n = self.velocity.len();
         let mut sweeps = 1;
         for _ in 0..ROUNDS {
+            if equations.given_up() {
+                return false;
+            }
             equations.residual(self.velocity, self.residual);
             let size = length(self.residual);
             if size == 0.0 {
@@ -447,7 +473,7 @@ impl Newton<'_> {
             }
             equations.derivative(self.velocity, self.residual, self.tangent, self.trial, self.factors);
             self.change.copy_from_slice(self.residual);
-            if !lu_factor(self.factors, n, self.order) {
+            if !lu_factor(self.factors, n, self.order, equations.scratch.stop.as_ref()) {
                 return false;
             }
             lu_apply(self.factors, n, self.order, self.change);
@@ -474,6 +500,9 @@ impl Newton<'_> {
                 for _ in 0..sweeps {
                     for i in 0..n {
                         self.bracket(equations, i);
+                        if equations.given_up() {
+                            return false;
+                        }
                     }
                 }
                 sweeps = (2 * sweeps).min(MOST_SWEEPS);
@@ -513,6 +542,9 @@ impl Newton<'_> {
             if value == 0.0 || !value.is_finite() {
                 return value == 0.0;
             }
+            if equations.given_up() {
+                return false;
+            }
             if (value > 0.0) != (first > 0.0) {
                 break far;
             }
@@ -525,6 +557,9 @@ impl Newton<'_> {
             let value = self.at(equations, i, v);
             if value == 0.0 || !value.is_finite() {
                 return value == 0.0;
+            }
+            if equations.given_up() {
+                return false;
             }
             if value > 0.0 {
                 high = v

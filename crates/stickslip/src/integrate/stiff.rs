@@ -12,6 +12,7 @@ use super::march::{Bench, Failure, Interval, March, Rows, StepControl, hermite, 
 use super::newmark::{AtEnd, Course, Span};
 use crate::network::dense::{lu_apply, lu_factor};
 use crate::network::stage::{evaluate_at, evaluate_groups_at};
+use crate::stop::Stop;
 
 /// Power of the step that the error estimate falls with.
 pub(crate) const ESTIMATE: f64 = 3.0;
@@ -92,7 +93,7 @@ impl Memory {
     /// Factors I − scale·J of a state of `size` numbers. False if it is singular, or if its determinant is negative: then a motion
     /// grows so fast that the step would damp it, as an L-stable method does beyond its pole. Such a step is too long, however small
     /// its error looks: it would step over the onset of a slip.
-    fn factor(&mut self, scale: f64, size: usize) -> bool {
+    fn factor(&mut self, scale: f64, size: usize, stop: Option<&Stop>) -> bool {
         let n = self.unknown.len();
         for (row, i) in self.unknown.iter().enumerate() {
             for (column, j) in self.unknown.iter().enumerate() {
@@ -101,7 +102,7 @@ impl Memory {
             }
         }
         self.factored = scale;
-        let regular = lu_factor(&mut self.factors, n, &mut self.order);
+        let regular = lu_factor(&mut self.factors, n, &mut self.order, stop);
         let turned = (0..n).filter(|&k| (self.factors[k * n + k] < 0.0) != (self.order[k] != k));
         regular && turned.count() % 2 == 0
     }
@@ -163,6 +164,7 @@ impl Stage<'_, '_> {
             trial,
             room,
             statistics,
+            stop,
         } = &mut *self.bench;
         trial[..n].copy_from_slice(&y[..n]);
         match self.span {
@@ -180,7 +182,7 @@ impl Stage<'_, '_> {
         statistics.factorisations += 1;
         memory.usable = true;
         (memory.found_at, memory.age) = (self.scale, 0);
-        let regular = memory.factor(self.scale, n);
+        let regular = memory.factor(self.scale, n, *stop);
         self.march.memory = memory;
         regular
     }
@@ -194,7 +196,8 @@ impl Stage<'_, '_> {
         } else if self.march.memory.factored != self.scale {
             self.bench.statistics.factorisations += 1;
             // Derivatives of an earlier moment may say what is no longer so.
-            singular = !self.march.memory.factor(self.scale, self.driven.len()) && !self.tangent(y, base);
+            let (size, stop) = (self.driven.len(), self.bench.stop);
+            singular = !self.march.memory.factor(self.scale, size, stop) && !self.tangent(y, base);
         }
         // A matrix found at the guess counts as kept until it fails to converge.
         renew = false;

@@ -4,6 +4,7 @@
 #![allow(clippy::needless_range_loop)]
 
 use super::dense::{dot, ldlt_factor, ldlt_solve};
+use crate::stop::{Stop, is_set};
 
 /// Where the force of a row is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,8 +54,8 @@ impl Pivoting {
     /// Block principal pivoting (Júdice and Pires): every row in a wrong place moves at once while that lowers the number of
     /// wrong rows; when it has not for ten rounds only the last wrong row moves (Murty), which is finite for a positive
     /// definite matrix. `force` gives the first guess and receives the solution; `centre` is the point the ridge pulls to.
-    /// Returns the number of rounds; rounding can make a tie cycle, so there is a cap.
-    pub(super) fn solve(&mut self, problem: &Bounded, centre: &[f64], force: &mut [f64]) -> usize {
+    /// Returns the number of rounds; rounding can make a tie cycle, so there is a cap. `stop` ends it early.
+    pub(super) fn solve(&mut self, problem: &Bounded, centre: &[f64], force: &mut [f64], stop: Option<&Stop>) -> usize {
         let n = force.len();
         for i in 0..n {
             self.places[i] = if force[i] <= problem.lower[i] {
@@ -76,7 +77,7 @@ impl Pivoting {
                     (wrong, last) = (wrong + 1, i);
                 }
             }
-            if wrong == 0 {
+            if wrong == 0 || is_set(stop) {
                 return round;
             }
             if wrong < fewest {

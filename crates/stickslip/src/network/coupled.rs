@@ -26,6 +26,7 @@
 use super::bounded::{Bounded, Pivoting};
 use super::dense::{affine, dot, eliminate, ldlt_factor, ldlt_solve, length, lu_solve, rank};
 use super::local::{Law, Matrix, natural_map, outside, solve_alone};
+use crate::stop::{Stop, is_set};
 
 /// The law of one block.
 #[derive(Clone, Copy)]
@@ -127,6 +128,8 @@ pub struct Solver {
     broken: Vec<bool>,
     rho: Vec<[f64; 2]>,
     work: Work,
+    /// Ends a solve early, unsolved.
+    pub(super) stop: Option<Stop>,
 }
 
 /// Buffers of the solution of one pass.
@@ -164,6 +167,7 @@ struct Island<'a> {
     singular: bool,
     /// Friction limits of the contacts while they are held fixed.
     held: Option<&'a [f64]>,
+    stop: Option<&'a Stop>,
 }
 
 impl Solver {
@@ -270,6 +274,7 @@ impl Solver {
                 rho: &[],
                 singular,
                 held: None,
+                stop: self.stop.as_ref(),
             };
             island.scale = island.force_scale();
             for i in 0..m {
@@ -306,7 +311,7 @@ impl Solver {
                     breaks = true;
                 }
             }
-            if !breaks {
+            if !breaks || is_set(self.stop.as_ref()) {
                 return Outcome {
                     residual,
                     iterations,
@@ -666,16 +671,23 @@ impl Work {
         let (mut iterations, mut last) = (0, f64::INFINITY);
         self.centre[..n].fill(0.0);
         loop {
-            iterations += self.pivoting.solve(&problem, &self.centre[..n], force);
+            iterations += self.pivoting.solve(&problem, &self.centre[..n], force, island.stop);
             for i in 0..n {
-                force[i] = force[i].clamp(self.lower[i], self.upper[i]);
+                // Not `clamp`, which panics at a bound that is no number.
+                let (lower, upper) = (self.lower[i], self.upper[i]);
+                force[i] = match force[i] {
+                    f if f < lower => lower,
+                    f if f > upper => upper,
+                    f => f,
+                };
             }
             affine(island.matrix, island.free, force, velocity);
             if !island.singular {
                 return iterations;
             }
             let (residual, _) = island.residual(force, velocity, 0.0);
-            let stalls = residual > 0.5 * last;
+            // Also where the residual is no number.
+            let stalls = residual.is_nan() || residual > 0.5 * last;
             last = residual;
             if residual == 0.0 || stalls {
                 break;
@@ -716,7 +728,8 @@ impl Work {
             }
             // Where rounding of the velocities is more than the tolerance there is nothing more to find.
             let enough = || best <= TOLERANCE || (defect == best && island.solved(force, velocity));
-            if best <= 0.1 * TOLERANCE || (rescues > 0 && enough()) || iterations > ITERATIONS || rescues == most {
+            let spent = iterations > ITERATIONS || rescues == most || is_set(island.stop);
+            if best <= 0.1 * TOLERANCE || (rescues > 0 && enough()) || spent {
                 break;
             }
             rescues += 1;
@@ -775,7 +788,7 @@ impl Work {
                     held[i] = next;
                 }
             }
-            if change <= 1e-9 * island.scale {
+            if change <= 1e-9 * island.scale || is_set(island.stop) {
                 break;
             }
         }
@@ -789,7 +802,7 @@ impl Work {
         // Far from the solution the way there may lead uphill: the largest of the last values is what must be beaten.
         let mut recent = [merit; MEMORY];
         for step in 0..NEWTON_STEPS {
-            if defect <= 1e-17 {
+            if defect <= 1e-17 || is_set(island.stop) {
                 return step + 1;
             }
             recent[step % MEMORY] = merit;
@@ -1131,7 +1144,7 @@ fn sweep(island: &Island, force: &mut [f64], velocity: &mut [f64], times: usize)
                 }
             }
         }
-        if largest <= 1e-16 * island.scale {
+        if largest <= 1e-16 * island.scale || is_set(island.stop) {
             return;
         }
     }

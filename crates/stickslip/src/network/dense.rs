@@ -2,6 +2,8 @@
 // Formulas with several arrays read best with one index.
 #![allow(clippy::needless_range_loop)]
 
+use crate::stop::{Stop, is_set};
+
 /// Scalar product.
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(x, y)| x * y).sum()
@@ -97,9 +99,13 @@ pub(super) fn lu_solve(a: &mut [f64], n: usize, x: &mut [f64]) -> bool {
     x[..n].iter().all(|value| value.is_finite())
 }
 
-/// Replaces A by its factors L and U, with the row exchanges in `order`. False if A is singular to working precision.
-pub(crate) fn lu_factor(a: &mut [f64], n: usize, order: &mut [usize]) -> bool {
+/// Replaces A by its factors L and U, with the row exchanges in `order`. False if A is singular to working precision, or if a large
+/// one was stopped.
+pub(crate) fn lu_factor(a: &mut [f64], n: usize, order: &mut [usize], stop: Option<&Stop>) -> bool {
     for k in 0..n {
+        if k % 64 == 63 && is_set(stop) {
+            return false;
+        }
         let mut best = k;
         for i in k + 1..n {
             if a[i * n + k].abs() > a[best * n + k].abs() {
@@ -260,14 +266,14 @@ mod tests {
     fn kept_factors_solve_for_many_right_sides() {
         // A·(1, 2, 3) = (7, 4, 14) and A·(0, 1, 0) = (2, 0, 4), with an exchange of rows at every pivot.
         let (mut a, mut order) = ([0.0, 2.0, 1.0, 4.0, 0.0, 0.0, 1.0, 4.0, 5.0 / 3.0], [0; 3]);
-        assert!(lu_factor(&mut a, 3, &mut order));
+        assert!(lu_factor(&mut a, 3, &mut order, None));
         let (mut x, mut y) = ([7.0, 4.0, 14.0], [2.0, 0.0, 4.0]);
         lu_apply(&a, 3, &order, &mut x);
         lu_apply(&a, 3, &order, &mut y);
         for (found, expected) in x.iter().chain(&y).zip([1.0, 2.0, 3.0, 0.0, 1.0, 0.0]) {
             assert!((found - expected).abs() < 1e-13, "{x:?} {y:?}");
         }
-        assert!(!lu_factor(&mut [1.0, 2.0, 2.0, 4.0], 2, &mut [0; 2]));
+        assert!(!lu_factor(&mut [1.0, 2.0, 2.0, 4.0], 2, &mut [0; 2], None));
     }
 
     #[test]

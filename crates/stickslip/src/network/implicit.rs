@@ -16,6 +16,7 @@ use super::port::Pair;
 use super::{Network, Scratch};
 use crate::element::Observation;
 use crate::integrate::Work;
+use crate::stop::Stop;
 
 /// What laws see of a step in progress.
 #[derive(Clone, Copy)]
@@ -212,6 +213,11 @@ enum BlockSource {
 }
 
 impl ImplicitScratch {
+    /// Ends a coupled solve, unsolved, once this flag is set.
+    pub(crate) fn heed(&mut self, stop: Option<&Stop>) {
+        self.solver.stop = stop.cloned();
+    }
+
     pub(crate) fn new(network: &Network) -> Self {
         let most = |f: fn(&Island) -> usize| network.islands.iter().map(f).max().unwrap_or(0);
         let (size, rows, blocks) = (most(|i| i.size), most(|i| i.rows), most(|i| i.blocks));

@@ -21,6 +21,7 @@ use crate::element::friction::Resolve;
 use crate::element::{Elements, Observation};
 use crate::integrate::march::{March, MarchRoom, StepControl};
 use crate::integrate::newmark::{self, NewmarkRoom};
+use crate::stop::Stop;
 use implicit::{ImplicitScratch, Island, StiffSpring};
 use nalgebra::Vector3;
 use signals::{SignalValues, Signals};
@@ -215,6 +216,8 @@ pub struct Scratch {
     pub(crate) implicit: ImplicitScratch,
     pub(crate) march: MarchRoom,
     pub(crate) newmark: NewmarkRoom,
+    /// Ends long work early.
+    pub(crate) stop: Option<Stop>,
 }
 
 impl Scratch {
@@ -233,6 +236,12 @@ impl Scratch {
         self.signals = now.signals.values();
         self.motor_power = 0.0;
         true
+    }
+
+    /// Ends long work once this flag is set.
+    pub(crate) fn heed(&mut self, stop: Option<&Stop>) {
+        self.stop = stop.cloned();
+        self.implicit.heed(stop);
     }
 
     /// The buffers of a stage, the buffer of sums, and the room to evaluate in.
@@ -287,6 +296,7 @@ impl Network {
             implicit: ImplicitScratch::new(self),
             march: MarchRoom::new(self),
             newmark: NewmarkRoom::new(self),
+            stop: None,
         }
     }
 

@@ -679,7 +679,7 @@ pub(crate) static STICK_SLIP: Keys = keys(
         key("signal", Text, "\"floor.force\"", "a column of the trace").required(),
         key("scale", Number, "100", "the signal is divided by it; default 1"),
         key("from", Number, "\"8000 s\"", "start of the analysis, s; default 0"),
-        key("threshold", Number, "0.01", "largest amplitude called stable; default 0.01"),
+        key("threshold", Number, "0.01", "largest amplitude called stable; default 1 % of the largest magnitude of the signal after `from`"),
         key("e", Number, "20", "in place of `threshold`: the amplitude called stable is (static - kinetic)/e of the signal's friction (seed 003, eq 35)"),
     ]],
     "Measures of a stick-slip cycle.",

@@ -29,6 +29,7 @@ pub mod diagnostic;
 mod keys;
 mod patch;
 mod read;
+pub(crate) mod rules;
 mod schema;
 mod set;
 pub mod spec;

@@ -785,7 +785,7 @@ pub struct StickSlipSpec {
     /// Start of the analysis, s, default 0.
     pub from: f64,
     /// Largest amplitude called stable, default 0.01.
-    pub threshold: f64,
+    pub threshold: Option<f64>,
     /// The e of criterion (35) of seed 003, if the threshold follows from it.
     pub e: Option<f64>,
 }

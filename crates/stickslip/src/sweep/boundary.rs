@@ -2,8 +2,8 @@
 //! the boundary of its neighbour, so far fewer runs are needed than a grid has cells.
 
 use super::{Axis, CLASS, Row, Spacing, Sweep, Value};
+use crate::stop::Stop;
 use std::io;
-use std::sync::atomic::AtomicBool;
 
 /// One value of x with the runs that were done there.
 #[derive(Clone, Debug, PartialEq)]
@@ -122,6 +122,9 @@ fn halve(
 ) -> Option<(f64, f64, bool)> {
     while !range.narrow((low, high), tolerance) {
         let middle = 0.5 * (low + high);
+        if middle <= low || middle >= high {
+            break;
+        }
         if class(middle)? == below {
             low = middle;
         } else {
@@ -212,7 +215,7 @@ impl Sweep {
         &self,
         tolerance: f64,
         threads: usize,
-        stop: Option<&AtomicBool>,
+        stop: Option<&Stop>,
         known: &(dyn Fn(&[Value]) -> Option<Row> + Sync),
         sink: &mut dyn FnMut(Column) -> io::Result<()>,
     ) -> io::Result<bool> {
@@ -269,7 +272,7 @@ impl Sweep {
         (y, range): (&Axis, Range),
         guess: Option<Guess>,
         tolerance: f64,
-        stop: Option<&AtomicBool>,
+        stop: Option<&Stop>,
         known: &(dyn Fn(&[Value]) -> Option<Row> + Sync),
     ) -> Option<(Column, Option<Guess>)> {
         let mut runner = self.runner();

@@ -45,15 +45,16 @@ pub use axis::{Axis, Spacing, Value};
 pub use boundary::{Boundary, Column};
 pub use measure::Measure;
 
-use crate::run::{Ended, Options, run};
+use crate::run::{Ended, Options, recorded_columns, run};
 use crate::scenario::{Draft, MapSpec, Scenario, ScenarioError};
-use crate::simulation::Simulation;
+use crate::simulation::{RunError, Simulation};
+use crate::stop::{Stop, is_set};
 use crate::trace::Columns;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
@@ -228,7 +229,9 @@ impl Sweep {
     fn first(&self) -> Result<Simulation, SweepError> {
         let mut draft = self.draft.clone();
         let scenario = draft.vary(OPTION, &self.changes(&self.keys(0)))?;
-        Ok(Simulation::new(scenario)?)
+        let simulation = Simulation::new(scenario)?;
+        recorded_columns(&simulation)?;
+        Ok(simulation)
     }
 
     /// How many runs there are.
@@ -302,13 +305,13 @@ impl Sweep {
         &self,
         rows: Range<u64>,
         threads: usize,
-        stop: Option<&AtomicBool>,
+        stop: Option<&Stop>,
         sink: &mut dyn FnMut(Row) -> io::Result<()>,
     ) -> io::Result<()> {
         let threads = threads.max(1);
         let next = AtomicU64::new(rows.start);
         // Set when the user stops the sweep or the sink breaks.
-        let halt = AtomicBool::new(false);
+        let halt = Stop::default();
         // The first row that is not yet given to the sink.
         let given = Mutex::new(rows.start);
         let moved = Condvar::new();
@@ -372,7 +375,7 @@ impl Sweep {
                 }
                 *given.lock().unwrap_or_else(PoisonError::into_inner) = expected;
                 moved.notify_all();
-                if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                if is_set(stop) {
                     end();
                 }
             }
@@ -403,7 +406,7 @@ struct Pattern {
 
 impl Runner<'_> {
     /// Runs the scenario with these values of the axes; `None` if it was stopped.
-    pub fn run(&mut self, keys: Vec<Value>, stop: Option<&AtomicBool>) -> Option<Row> {
+    pub fn run(&mut self, keys: Vec<Value>, stop: Option<&Stop>) -> Option<Row> {
         let simulation = self.simulation(&keys);
         self.finish(keys, simulation, stop)
     }
@@ -414,7 +417,7 @@ impl Runner<'_> {
     fn run_batch(
         &mut self,
         numbers: Range<u64>,
-        stop: Option<&AtomicBool>,
+        stop: Option<&Stop>,
         give: &mut dyn FnMut(u64, Vec<Row>) -> bool,
     ) -> bool {
         let mut number = numbers.start;
@@ -440,7 +443,7 @@ impl Runner<'_> {
                 .map_or(0, |first| first.built().steps.saturating_sub(1));
             let mut front = 0;
             while front < all {
-                if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                if is_set(stop) {
                     return false;
                 }
                 let bodies = together
@@ -518,7 +521,7 @@ impl Runner<'_> {
     }
 
     /// The row of a run, which is finished from where it stands; `None` if it was stopped.
-    fn finish(&mut self, keys: Vec<Value>, simulation: Prepared, stop: Option<&AtomicBool>) -> Option<Row> {
+    fn finish(&mut self, keys: Vec<Value>, simulation: Prepared, stop: Option<&Stop>) -> Option<Row> {
         let outcome = match simulation {
             Ok(mut simulation) => {
                 let outcome = self.measure(&mut simulation, stop)?;
@@ -546,7 +549,7 @@ impl Runner<'_> {
     fn measure(
         &mut self,
         simulation: &mut Simulation,
-        stop: Option<&AtomicBool>,
+        stop: Option<&Stop>,
     ) -> Option<Result<Vec<serde_json::Value>, String>> {
         let measures = &self.sweep.measures;
         let columns: Option<Vec<&str>> = measures.iter().map(Measure::column).collect();
@@ -560,7 +563,10 @@ impl Runner<'_> {
                 .iter()
                 .any(|measure| measure.path.starts_with("stick_slip.linear"))
             {
-                outcome.report.examine_steady_sliding(simulation);
+                outcome.report.examine_steady_sliding(simulation, stop);
+                if is_set(stop) {
+                    return None;
+                }
             }
             return match outcome.ended {
                 Ended::Complete => Some(Ok(measures.iter().map(|measure| measure.of(&outcome.report)).collect())),
@@ -569,18 +575,20 @@ impl Runner<'_> {
             };
         };
         // Only the last row is asked for: nothing on the way there is watched.
+        simulation.heed(stop);
         let steps = simulation.built().steps;
         while simulation.steps_done() + 1 < steps {
-            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-                return None;
-            }
             let left = steps - 1 - simulation.steps_done();
-            if let Err(error) = simulation.advance(left.min(PULSE)) {
-                return Some(Err(error.to_string()));
+            match simulation.advance_unobserved(left.min(PULSE)) {
+                Ok(()) => (),
+                Err(RunError::Stopped { .. }) => return None,
+                Err(error) => return Some(Err(error.to_string())),
             }
         }
-        if let Err(error) = simulation.advance_observed(1) {
-            return Some(Err(error.to_string()));
+        match simulation.advance_observed(1) {
+            Ok(()) => (),
+            Err(RunError::Stopped { .. }) => return None,
+            Err(error) => return Some(Err(error.to_string())),
         }
         simulation.observe();
         // Rows that differ in numbers only have the same columns.

@@ -254,7 +254,7 @@ fn a_broken_sink_and_a_stop_end_the_sweep_at_once() {
     };
     let error = sweep.run(0..5000, 3, None, &mut { full }).unwrap_err();
     assert_eq!(error.kind(), io::ErrorKind::StorageFull);
-    let stop = AtomicBool::new(false);
+    let stop = Stop::default();
     let mut count = 0;
     let mut sink = |_| {
         count += 1;

@@ -118,7 +118,9 @@ fn fill(panel: &mut Panel, axes: &[Axis], cells: &[Cell], amplitude: &str) {
     }
     let mut named = vec![(STABLE, "stable".to_string())];
     let mut scales = Vec::new();
-    for (inertial, colors, name) in [(false, CREEP, "by creep"), (true, INERTIAL, "by inertia")] {
+    let creeps = cells.iter().any(|cell| cell.creeps);
+    let others = if creeps { "by creep" } else { "stick-slip" };
+    for (inertial, colors, name) in [(false, CREEP, others), (true, INERTIAL, "by inertia")] {
         if (cells.iter()).any(|cell| cell.stable == Some(false) && cell.inertial == inertial) {
             scales.push(
                 (0..SHADES)

@@ -163,6 +163,8 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             if growth > 0.0 && cycle.stable {
                 out += "  the cycle it ends in is too small to count: \"stable\" is about that cycle\n";
             }
+        } else if let Some(reason) = &cycle.linear_reason {
+            out += &format!("  linear stability of steady sliding is not known: {reason}\n");
         }
     }
     let choices = &simulation.built().choices;

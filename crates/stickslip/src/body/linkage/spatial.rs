@@ -12,6 +12,7 @@
 use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 
 use super::{JointKind, Linkage, LinkageError, LinkageScratch};
+use crate::math::symmetric_eigenvalues;
 
 /// Intermediate values of one link.
 #[derive(Clone, Copy, Debug, Default)]
@@ -435,7 +436,7 @@ impl Articulated {
             return false;
         };
         let about_centre = self.turn - self.mixed * inverse * self.mixed.transpose();
-        let smallest = |m: &Matrix3<f64>| m.symmetric_eigenvalues().min();
+        let smallest = |m: &Matrix3<f64>| symmetric_eigenvalues(m).map_or(0.0, |values| values.min());
         smallest(&self.push) > negligible * whole.push.trace()
             && smallest(&about_centre) > negligible * whole.turn.trace()
     }

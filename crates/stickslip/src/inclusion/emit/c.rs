@@ -15,59 +15,63 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
     for (about, group) in &listing.constants {
         out += &format!("\n/* {about} */\n");
         for constant in group {
-            out += &format!("static const double {} = {:?};\n", constant.name, constant.value);
+            let value = Style::C.number(constant.value);
+            out += &format!("static const double {} = {value};\n", constant.name);
         }
     }
     for (i, table) in &listing.tables {
         out += &format!("\n/* Table of the input {}. */\n", i + 1);
-        let numbers = |values: &[f64]| values.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>().join(", ");
         out += &format!(
             "static const double TIMES_{}[] = {{{}}};\n",
             i + 1,
-            numbers(table.times())
+            Style::C.numbers(table.times())
         );
         out += &format!(
             "static const double VALUES_{}[] = {{{}}};\n",
             i + 1,
-            numbers(table.values())
+            Style::C.numbers(table.values())
         );
     }
     let n = listing.states.len();
     let states: Vec<String> = listing.states.iter().map(|name| format!("\"{name}\"")).collect();
-    let initial: Vec<String> = listing.initial.iter().map(|value| format!("{value:?}")).collect();
     out += &format!("\nenum {{ N = {n} }};\n");
     out += &format!("const char *const STATES[N] = {{{}}};\n", states.join(", "));
-    out += &format!("const double INITIAL[N] = {{{}}};\n", initial.join(", "));
-    out += &helpers(&listing);
-    out += "\n/* Rates of the states y at time t. */\nvoid rhs(double t, const double y[N], double rates[N])\n{\n";
+    out += &format!(
+        "const double INITIAL[N] = {{{}}};\n",
+        Style::C.numbers(&listing.initial)
+    );
+    let mut rhs = String::from(
+        "\n/* Rates of the states y at time t. */\nvoid rhs(double t, const double y[N], double rates[N])\n{\n",
+    );
     if !listing.uses_time {
-        out += "    (void)t;\n";
+        rhs += "    (void)t;\n";
     }
     for (i, (variable, _)) in listing.variables.iter().enumerate().filter(|(_, (_, used))| *used) {
-        out += &format!("    const double {variable} = y[{i}];\n");
+        rhs += &format!("    const double {variable} = y[{i}];\n");
     }
     for local in &listing.locals {
         if !local.about.is_empty() {
-            out += &format!("    /* {} */\n", local.about);
+            rhs += &format!("    /* {} */\n", local.about);
         }
         match &local.value {
-            Value::Expression(text) => out += &format!("    const double {} = {text};\n", local.name[0]),
-            Value::Table(i) => out += &table(&listing, *i, &local.name[0]),
+            Value::Expression(text) => rhs += &format!("    const double {} = {text};\n", local.name[0]),
+            Value::Table(i) => rhs += &table(&listing, *i, &local.name[0]),
             Value::Limited(bound, parts) => {
                 let (first, count) = (&local.name[0], parts.len());
                 let vector = names.free(&format!("{}_vector", first.trim_end_matches("_x")));
-                out += &format!("    double {vector}[{count}] = {{{}}};\n", parts.join(", "));
-                out += &format!("    sat_vector({bound}, {vector}, {count});\n");
+                rhs += &format!("    double {vector}[{count}] = {{{}}};\n", parts.join(", "));
+                rhs += &format!("    sat_vector({bound}, {vector}, {count});\n");
                 for (i, name) in local.name.iter().enumerate() {
-                    out += &format!("    const double {name} = {vector}[{i}];\n");
+                    rhs += &format!("    const double {name} = {vector}[{i}];\n");
                 }
             }
         }
     }
     for (i, (rate, state)) in listing.rates.iter().zip(&listing.states).enumerate() {
-        out += &format!("    rates[{i}] = {rate}; /* {state} */\n");
+        rhs += &format!("    rates[{i}] = {rate}; /* {state} */\n");
     }
-    out + "}\n"
+    rhs += "}\n";
+    out + &helpers(&listing, &rhs) + &rhs
 }
 
 fn table(listing: &Listing, input: usize, name: &str) -> String {
@@ -84,19 +88,28 @@ fn table(listing: &Listing, input: usize, name: &str) -> String {
     )
 }
 
-fn helpers(listing: &Listing) -> String {
+fn helpers(listing: &Listing, rhs: &str) -> String {
     let mut out = String::new();
+    for (name, sign) in [("lesser", "<"), ("greater", ">")] {
+        if rhs.contains(&format!("{name}(")) {
+            out += &format!(
+                "\n/* The {name} of two numbers; NaN if one is. */\nstatic double {name}(double a, double b)\n{{\n    \
+                 return a {sign} b || a != a ? a : b;\n}}\n"
+            );
+        }
+    }
     if listing.limits_scalar {
         out += "\n/* x limited to the size bound; a negative bound counts as 0. */\nstatic double sat(double bound, double x)\n{\n    \
-                bound = fmax(0.0, bound);\n    return fmax(-bound, fmin(bound, x));\n}\n";
+                bound = bound < 0.0 ? 0.0 : bound;\n    return x < -bound ? -bound : x > bound ? bound : x;\n}\n";
     }
     if listing.limits_vector {
         out += "\n/* The vector x limited to the length bound; a negative bound counts as 0. */\nstatic void sat_vector(double bound, double *x, int n)\n{\n    \
-                double length = 0.0;\n    bound = fmax(0.0, bound);\n    for (int i = 0; i < n; i++)\n        length = hypot(length, x[i]);\n    \
+                double length = 0.0;\n    bound = bound < 0.0 ? 0.0 : bound;\n    for (int i = 0; i < n; i++)\n        length = hypot(length, x[i]);\n    \
                 if (length > bound)\n        for (int i = 0; i < n; i++)\n            x[i] *= bound / length;\n}\n";
     }
     if listing.uses_sign {
-        out += "\n/* -1, 0 or 1. */\nstatic double sign(double x)\n{\n    return (x > 0.0) - (x < 0.0);\n}\n";
+        out +=
+            "\n/* -1, 0 or 1. */\nstatic double sign(double x)\n{\n    return x != x ? x : (x > 0.0) - (x < 0.0);\n}\n";
     }
     if !listing.tables.is_empty() {
         out += "\n/* The value of a table at time t; after its end it holds, repeats or is zero. */\n\

@@ -166,10 +166,16 @@ impl Listing {
             &self.title
         };
         vec![
-            format!("{}.", title.trim_end_matches('.').replace(['\n', '\r'], " ")),
+            format!("{}.", title.trim_end_matches('.').replace(unseen, " ")),
             "Rewritten as an ordinary differential equation (seed 001, section 3.3) by stickslip.".to_string(),
         ]
     }
+}
+
+/// Letters that are not seen, which compilers may refuse in comments: control characters and those that turn the direction of text.
+fn unseen(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
 }
 
 /// Parameters and the numbers of the relaxation.
@@ -250,6 +256,9 @@ fn relation<'a>(inclusion: &Inclusion, root: Id, element: &'a str) -> &'a str {
     "="
 }
 
+/// Operations within one expression of a program: Python refuses 200 brackets within each other.
+const DEEPEST: usize = 60;
+
 /// Makes the locals of a program in the order in which they are needed.
 struct Maker<'a> {
     inclusion: &'a Inclusion,
@@ -295,23 +304,24 @@ impl<'a> Maker<'a> {
         });
     }
 
-    /// Gives names to the terms that a node always needs, itself included, and that are used more than once.
+    /// Gives names to the terms that a node needs, itself included, and that are used more than once or nested deeply.
     fn share(&mut self, root: Id, gap: Option<usize>) {
         let mut needed = vec![root];
         let mut seen = std::collections::BTreeSet::new();
         while let Some(id) = needed.pop() {
             if !self.printer.named.contains_key(&id) && seen.insert(id) {
-                match self.printer.graph.op(id) {
-                    // What only a branch needs stays in it: 1/x in if(x > 0, 1/x, 0) must not be computed at x = 0.
-                    Op::Choose(condition, ..) => needed.push(condition),
-                    op => needed.extend(op.operands().iter()),
-                }
+                needed.extend(self.printer.graph.op(id).operands().iter());
             }
         }
         // In the order of the graph operands come first.
+        let mut depths: HashMap<Id, usize> = HashMap::new();
         for id in seen {
-            let operands = self.printer.graph.op(id).operands().len();
-            if self.uses[id.index()] < 2 || operands == 0 || self.trivial(id) {
+            let operands = self.printer.graph.op(id).operands();
+            let deepest = operands.iter().filter_map(|operand| depths.get(&operand)).max();
+            let depth = deepest.map_or(0, |depth| depth + 1);
+            let shared = self.uses[id.index()] >= 2 && operands.len() > 0 && !self.trivial(id);
+            if !shared && depth < DEEPEST {
+                depths.insert(id, depth);
                 continue;
             }
             let name = match gap {

@@ -13,7 +13,7 @@ const C: &str = "auto break case char const continue default do double else enum
                  signgam div abs index remove rename linux unix i386 INFINITY NAN HUGE_VAL HUGE_VALF HUGE_VALL \
                  double_t float_t math_errhandling MATH_ERRNO MATH_ERREXCEPT FP_NAN FP_INFINITE FP_ZERO FP_SUBNORMAL \
                  FP_NORMAL FP_ILOGB0 FP_ILOGBNAN FP_FAST_FMA FP_FAST_FMAF FP_FAST_FMAL fpclassify isfinite isinf isnan \
-                 isnormal signbit isgreater isgreaterequal isless islessequal islessgreater isunordered M_E M_LOG2E \
+                 isnormal signbit lesser greater isgreater isgreaterequal isless islessequal islessgreater isunordered M_E M_LOG2E \
                  M_LOG10E M_LN2 M_LN10 M_PI M_PI_2 M_PI_4 M_1_PI M_2_PI M_2_SQRTPI M_SQRT2 M_SQRT1_2 MAXFLOAT";
 /// Functions of <math.h> (C99, 7.12, and common extensions), which exist with the endings f and l too.
 const C_MATH: &str = "acos asin atan atan2 cos sin tan acosh asinh atanh cosh sinh tanh exp exp2 expm1 frexp ilogb ldexp log \
@@ -24,11 +24,11 @@ const C_MATH: &str = "acos asin atan atan2 cos sin tan acosh asinh atanh cosh si
 const RUST: &str = "as break const continue crate else enum extern false fn for if impl in let loop match mod move mut pub \
                     ref return self Self static struct super trait true type unsafe use where while async await dyn \
                     abstract become box do final gen macro override priv typeof unsized virtual yield try f64 str y t \
-                    STATES INITIAL rhs sat sat_vector sign table helpers main";
+                    STATES INITIAL rhs sat sat_vector sign lesser greater table helpers main None Some Ok Err";
 const PYTHON: &str = "False None True and as assert async await break class continue def del elif else except finally for \
                       from global if import in is lambda nonlocal not or pass raise return try while with yield match \
-                      case type y t STATES INITIAL rhs sat sat_vector sign table math min max abs float print sum len \
-                      tuple";
+                      case type y t STATES INITIAL rhs sat sat_vector sign lesser greater divide power sqrt ln exp sin \
+                      cos tan table math min max abs float print sum len tuple OverflowError ValueError";
 
 /// The language names are for.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -57,6 +57,8 @@ pub(super) struct Identifiers {
     pub contacts: Vec<Relaxed>,
     pub frictions: Vec<Relaxed>,
     pub sat: &'static str,
+    /// Whether each parameter may be divided by.
+    pub divisors: Vec<bool>,
     taken: RefCell<HashSet<String>>,
 }
 
@@ -70,6 +72,7 @@ impl Identifiers {
             contacts: Vec::new(),
             frictions: Vec::new(),
             sat: "sat",
+            divisors: description.parameters.iter().map(|(_, value)| *value != 0.0).collect(),
             taken: RefCell::default(),
         }
     }

@@ -46,11 +46,35 @@ impl Style {
     }
 
     fn extremum(self, name: &str, a: &str, b: &str) -> String {
-        match self {
-            Style::Rust => format!("f64::{name}({a}, {b})"),
-            Style::C => format!("f{name}({a}, {b})"),
-            Style::Plain | Style::Text | Style::Python => format!("{name}({a}, {b})"),
+        match (self, name) {
+            (Style::Plain | Style::Text, _) => format!("{name}({a}, {b})"),
+            // Those of the languages do not all let a number through that is none.
+            (_, "min") => format!("lesser({a}, {b})"),
+            _ => format!("greater({a}, {b})"),
         }
+    }
+
+    /// A number that is read back as the same.
+    pub(super) fn number(self, value: f64) -> String {
+        let text = format!("{value:?}");
+        let sign = if value < 0.0 { "-" } else { "" };
+        match self {
+            // 1 instead of 1.0 for people.
+            Style::Plain | Style::Text => text.strip_suffix(".0").unwrap_or(&text).to_string(),
+            Style::Rust if value.is_nan() => "f64::NAN".to_string(),
+            Style::C if value.is_nan() => "NAN".to_string(),
+            Style::Python if value.is_nan() => "math.nan".to_string(),
+            Style::Rust if value.is_infinite() => format!("{sign}f64::INFINITY"),
+            Style::C if value.is_infinite() => format!("{sign}INFINITY"),
+            Style::Python if value.is_infinite() => format!("{sign}math.inf"),
+            _ => text,
+        }
+    }
+
+    /// Numbers in a row.
+    pub(super) fn numbers(self, values: &[f64]) -> String {
+        let numbers: Vec<String> = values.iter().map(|value| self.number(*value)).collect();
+        numbers.join(", ")
     }
 
     fn function(self, function: Unary) -> String {
@@ -61,9 +85,9 @@ impl Style {
             (Style::Rust, _) => format!("f64::{name}"),
             (Style::C, Unary::Abs) => "fabs".to_string(),
             (Style::C, Unary::Ln) => "log".to_string(),
-            (Style::Python, Unary::Ln) => "math.log".to_string(),
-            (Style::Python, Unary::Abs) | (Style::C, _) => name.to_string(),
-            (Style::Python, _) => format!("math.{name}"),
+            (Style::Python, Unary::Tanh) => "math.tanh".to_string(),
+            // The others of Python's raise exceptions where there is no finite value.
+            (Style::Python | Style::C, _) => name.to_string(),
         }
     }
 }
@@ -102,15 +126,7 @@ impl Printer<'_> {
 
     /// A number that is read back as the same.
     pub(super) fn number(&self, value: f64) -> String {
-        let text = format!("{value:?}");
-        match self.style {
-            // 1 instead of 1.0 for people.
-            Style::Plain | Style::Text => text.strip_suffix(".0").unwrap_or(&text).to_string(),
-            Style::Rust if !value.is_finite() => "f64::NAN".to_string(),
-            Style::C if !value.is_finite() => "NAN".to_string(),
-            Style::Python if !value.is_finite() => "math.nan".to_string(),
-            _ => text,
-        }
+        self.style.number(value)
     }
 
     fn render(&self, id: Id) -> (String, Level) {
@@ -169,12 +185,15 @@ impl Printer<'_> {
             Binary::Add => infix(" + ", Level::SUM, Level::TERM, Level::SUM),
             Binary::Subtract => infix(" - ", Level::SUM, Level::TERM, Level::SUM),
             Binary::Multiply => infix(self.style.times(), Level::PRODUCT, Level::FACTOR, Level::PRODUCT),
+            Binary::Divide if self.style == Style::Python && !self.divides(b) => {
+                (format!("divide({}, {})", self.text(a), self.text(b)), Level::ATOM)
+            }
             Binary::Divide => infix("/", Level::PRODUCT, Level::FACTOR, Level::PRODUCT),
             Binary::Min => (self.style.extremum("min", &self.text(a), &self.text(b)), Level::ATOM),
             Binary::Max => (self.style.extremum("max", &self.text(a), &self.text(b)), Level::ATOM),
             Binary::Power => match self.style {
                 Style::Plain | Style::Text => infix("^", Level::ATOM, Level::POWER, Level::POWER),
-                Style::Python => infix("**", Level::ATOM, Level::POWER, Level::POWER),
+                Style::Python => (format!("power({}, {})", self.text(a), self.text(b)), Level::ATOM),
                 Style::Rust => (format!("f64::powf({}, {})", self.text(a), self.text(b)), Level::ATOM),
                 Style::C => (format!("pow({}, {})", self.text(a), self.text(b)), Level::ATOM),
             },
@@ -188,6 +207,15 @@ impl Printer<'_> {
                     Style::Python => (format!("float({text})"), Level::ATOM),
                 }
             }
+        }
+    }
+
+    /// Whether a node is never 0.
+    fn divides(&self, id: Id) -> bool {
+        match self.graph.op(id) {
+            Op::Number(bits) => f64::from_bits(bits) != 0.0,
+            Op::Name(Name::Parameter(i)) => self.names.divisors[i],
+            _ => false,
         }
     }
 

@@ -9,31 +9,32 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
     let listing = Listing::new(inclusion, Style::Python, &names);
     let mut body = constants(&listing);
     body += &format!("\nSTATES = [{}]\n", quoted(&listing.states));
-    body += &format!("INITIAL = [{}]\n", numbers(&listing.initial));
-    body += &helpers(&listing);
-    body += "\n\ndef rhs(t, y):\n    \"\"\"Rates of the states y at time t.\"\"\"\n";
+    body += &format!("INITIAL = [{}]\n", Style::Python.numbers(&listing.initial));
+    let mut rhs = String::from("\n\ndef rhs(t, y):\n    \"\"\"Rates of the states y at time t.\"\"\"\n");
     let variables: Vec<&str> = listing.variables.iter().map(|(name, _)| name.as_str()).collect();
     let tuple = match variables.as_slice() {
         [one] => format!("[{one}]"),
         several => several.join(", "),
     };
-    body += &format!("    {tuple} = y\n");
+    rhs += &format!("    {tuple} = y\n");
     for local in &listing.locals {
         if !local.about.is_empty() {
-            body += &format!("    # {}\n", local.about);
+            rhs += &format!("    # {}\n", local.about);
         }
         let value = match &local.value {
             Value::Expression(text) => text.clone(),
             Value::Table(i) => format!("table(t, *TABLE_{})", i + 1),
             Value::Limited(bound, parts) => format!("sat_vector({bound}, {})", parts.join(", ")),
         };
-        body += &format!("    {} = {value}\n", local.name.join(", "));
+        rhs += &format!("    {} = {value}\n", local.name.join(", "));
     }
-    body += "    return [\n";
+    rhs += "    return [\n";
     for (rate, state) in listing.rates.iter().zip(&listing.states) {
-        body += &format!("        {rate},  # {state}\n");
+        rhs += &format!("        {rate},  # {state}\n");
     }
-    body += "    ]\n";
+    rhs += "    ]\n";
+    body += &helpers(&listing, &rhs);
+    body += &rhs;
     let math = if body.contains("math.") { "import math\n\n" } else { "" };
     let head = listing.head().join("\n\n").replace('\\', "\\\\").replace('"', "'");
     format!("\"\"\"{head}\"\"\"\n\n{math}{}", body.trim_start())
@@ -44,7 +45,7 @@ fn constants(listing: &Listing) -> String {
     for (about, group) in &listing.constants {
         out += &format!("\n# {about}\n");
         for constant in group {
-            out += &format!("{} = {:?}\n", constant.name, constant.value);
+            out += &format!("{} = {}\n", constant.name, Style::Python.number(constant.value));
         }
     }
     for (i, table) in &listing.tables {
@@ -56,25 +57,98 @@ fn constants(listing: &Listing) -> String {
         out += &format!(
             "TABLE_{} = ([{}], [{}], {}, \"{after}\")\n",
             i + 1,
-            numbers(table.times()),
-            numbers(table.values()),
+            Style::Python.numbers(table.times()),
+            Style::Python.numbers(table.values()),
             if step { "True" } else { "False" }
         );
     }
     out
 }
 
-fn helpers(listing: &Listing) -> String {
+/// Functions that give what the tool gives where Python would raise an exception: name, arguments, what it is, body.
+const FUNCTIONS: [(&str, &str, &str, &str); 10] = [
+    (
+        "lesser",
+        "a, b",
+        "The lesser of two; nan if one is.",
+        "return a if a < b or a != a else b",
+    ),
+    (
+        "greater",
+        "a, b",
+        "The greater of two; nan if one is.",
+        "return a if a > b or a != a else b",
+    ),
+    (
+        "divide",
+        "a, b",
+        "a/b, also by 0.",
+        "if b != 0:\n        return a/b\n    return math.nan if a == 0 or a != a else math.copysign(1.0, a)*math.copysign(math.inf, b)",
+    ),
+    (
+        "power",
+        "a, b",
+        "a to the power b; infinite or nan where there is no finite value.",
+        "odd = abs(b) < 2.0**53 and b % 2.0 == 1.0\n    try:\n        return math.pow(a, b)\n    except OverflowError:\n        \
+         return -math.inf if a < 0 and odd else math.inf\n    except ValueError:\n        \
+         return math.nan if a != 0 else math.copysign(math.inf, a) if odd else math.inf",
+    ),
+    (
+        "sqrt",
+        "x",
+        "nan below 0.",
+        "return math.sqrt(x) if x >= 0 else math.nan",
+    ),
+    (
+        "ln",
+        "x",
+        "nan below 0.",
+        "return math.log(x) if x > 0 else -math.inf if x == 0 else math.nan",
+    ),
+    (
+        "exp",
+        "x",
+        "Infinite where it is too large.",
+        "try:\n        return math.exp(x)\n    except OverflowError:\n        return math.inf",
+    ),
+    (
+        "sin",
+        "x",
+        "nan of what is infinite.",
+        "return math.sin(x) if math.isfinite(x) else math.nan",
+    ),
+    (
+        "cos",
+        "x",
+        "nan of what is infinite.",
+        "return math.cos(x) if math.isfinite(x) else math.nan",
+    ),
+    (
+        "tan",
+        "x",
+        "nan of what is infinite.",
+        "return math.tan(x) if math.isfinite(x) else math.nan",
+    ),
+];
+
+fn helpers(listing: &Listing, rhs: &str) -> String {
     let mut out = String::new();
+    for (name, arguments, about, body) in FUNCTIONS {
+        if rhs.contains(&format!("{name}(")) {
+            out += &format!("\n\ndef {name}({arguments}):\n    \"\"\"{about}\"\"\"\n    {body}\n");
+        }
+    }
     if listing.limits_scalar {
-        out += "\n\ndef sat(bound, x):\n    \"\"\"x limited to the size bound; a negative bound counts as 0.\"\"\"\n    bound = max(0.0, bound)\n    return max(-bound, min(bound, x))\n";
+        out += "\n\ndef sat(bound, x):\n    \"\"\"x limited to the size bound; a negative bound counts as 0.\"\"\"\n    \
+                bound = 0.0 if bound < 0 else bound\n    return -bound if x < -bound else bound if x > bound else x\n";
     }
     if listing.limits_vector {
         out += "\n\ndef sat_vector(bound, *x):\n    \"\"\"The vector x limited to the length bound; a negative bound counts as 0.\"\"\"\n    \
-                bound, length = max(0.0, bound), math.hypot(*x)\n    return x if length <= bound else tuple(bound / length * part for part in x)\n";
+                bound, length = 0.0 if bound < 0 else bound, math.hypot(*x)\n    \
+                return tuple(bound/length*part for part in x) if length > bound else x\n";
     }
     if listing.uses_sign {
-        out += "\n\ndef sign(x):\n    \"\"\"-1, 0 or 1.\"\"\"\n    return float((x > 0) - (x < 0))\n";
+        out += "\n\ndef sign(x):\n    \"\"\"-1, 0 or 1.\"\"\"\n    return x if x != x else float((x > 0) - (x < 0))\n";
     }
     if !listing.tables.is_empty() {
         out += "\n\ndef table(t, times, values, step, after):\n    \"\"\"The value of a table at time t.\"\"\"\n    \
@@ -93,14 +167,6 @@ fn quoted(names: &[String]) -> String {
     names
         .iter()
         .map(|name| format!("\"{name}\""))
-        .collect::<Vec<_>>()
-        .join(", ")
-}
-
-fn numbers(values: &[f64]) -> String {
-    values
-        .iter()
-        .map(|value| format!("{value:?}"))
         .collect::<Vec<_>>()
         .join(", ")
 }

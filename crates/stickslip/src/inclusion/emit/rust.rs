@@ -15,30 +15,32 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
     for (about, group) in &listing.constants {
         out += &format!("\n// {about}\n");
         for constant in group {
-            out += &format!("const {}: f64 = {:?};\n", constant.name, constant.value);
+            out += &format!(
+                "const {}: f64 = {};\n",
+                constant.name,
+                Style::Rust.number(constant.value)
+            );
         }
     }
     let n = listing.states.len();
     let states: Vec<String> = listing.states.iter().map(|name| format!("\"{name}\"")).collect();
-    let initial: Vec<String> = listing.initial.iter().map(|value| format!("{value:?}")).collect();
     out += &format!(
         "\n/// Names of the states.\npub const STATES: [&str; {n}] = [{}];\n",
         states.join(", ")
     );
     out += &format!(
         "/// Their initial values.\npub const INITIAL: [f64; {n}] = [{}];\n",
-        initial.join(", ")
+        Style::Rust.numbers(&listing.initial)
     );
-    out += &helpers(&listing);
     let time = if listing.uses_time { "t" } else { "_" };
-    out +=
-        &format!("\n/// Rates of the states y at time t.\npub fn rhs({time}: f64, y: &[f64; {n}]) -> [f64; {n}] {{\n");
+    let mut rhs =
+        format!("\n/// Rates of the states y at time t.\npub fn rhs({time}: f64, y: &[f64; {n}]) -> [f64; {n}] {{\n");
     let variables = listing.variables.iter();
     let variables = variables.map(|(name, used)| if *used { name.as_str() } else { "_" });
-    out += &format!("    let [{}] = *y;\n", variables.collect::<Vec<_>>().join(", "));
+    rhs += &format!("    let [{}] = *y;\n", variables.collect::<Vec<_>>().join(", "));
     for local in &listing.locals {
         if !local.about.is_empty() {
-            out += &format!("    // {}\n", local.about);
+            rhs += &format!("    // {}\n", local.about);
         }
         let value = match &local.value {
             Value::Expression(text) => text.clone(),
@@ -46,15 +48,16 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
             Value::Limited(bound, parts) => format!("sat_vector({bound}, [{}])", parts.join(", ")),
         };
         match local.name.as_slice() {
-            [name] => out += &format!("    let {name} = {value};\n"),
-            several => out += &format!("    let [{}] = {value};\n", several.join(", ")),
+            [name] => rhs += &format!("    let {name} = {value};\n"),
+            several => rhs += &format!("    let [{}] = {value};\n", several.join(", ")),
         }
     }
-    out += "    [\n";
+    rhs += "    [\n";
     for (rate, state) in listing.rates.iter().zip(&listing.states) {
-        out += &format!("        {rate}, // {state}\n");
+        rhs += &format!("        {rate}, // {state}\n");
     }
-    out + "    ]\n}\n"
+    rhs += "    ]\n}\n";
+    out + &helpers(&listing, &rhs) + &rhs
 }
 
 fn table(listing: &Listing, input: usize) -> String {
@@ -62,22 +65,33 @@ fn table(listing: &Listing, input: usize) -> String {
         return "f64::NAN".to_string();
     };
     let (step, after) = table_words(points);
-    let numbers = |values: &[f64]| values.iter().map(|v| format!("{v:?}")).collect::<Vec<_>>().join(", ");
-    let (times, values) = (numbers(points.times()), numbers(points.values()));
+    let (times, values) = (
+        Style::Rust.numbers(points.times()),
+        Style::Rust.numbers(points.values()),
+    );
     format!("table(t, &[{times}], &[{values}], {step}, \"{after}\")")
 }
 
-fn helpers(listing: &Listing) -> String {
+fn helpers(listing: &Listing, rhs: &str) -> String {
     let mut out = String::new();
+    for (name, sign) in [("lesser", "<"), ("greater", ">")] {
+        if rhs.contains(&format!("{name}(")) {
+            out += &format!(
+                "\n/// The {name} of two numbers; NaN if one is.\npub fn {name}(a: f64, b: f64) -> f64 {{\n    \
+                 if a {sign} b || a.is_nan() {{ a }} else {{ b }}\n}}\n"
+            );
+        }
+    }
     if listing.limits_scalar {
         out += "\n/// x limited to the size of the bound; a negative bound counts as 0.\npub fn sat(bound: f64, x: f64) -> f64 {\n    \
-                let bound = f64::max(0.0, bound);\n    f64::max(-bound, f64::min(bound, x))\n}\n";
+                let bound = if bound < 0.0 { 0.0 } else { bound };\n    \
+                if x < -bound {\n        -bound\n    } else if x > bound {\n        bound\n    } else {\n        x\n    }\n}\n";
     }
     if listing.limits_vector {
         out += "\n/// The vector x limited to the length of the bound; a negative bound counts as 0.\n\
                 pub fn sat_vector<const N: usize>(bound: f64, x: [f64; N]) -> [f64; N] {\n    \
-                let bound = f64::max(0.0, bound);\n    let length = x.iter().fold(0.0, |length, &part| f64::hypot(length, part));\n    \
-                if length <= bound { x } else { x.map(|part| bound / length * part) }\n}\n";
+                let bound = if bound < 0.0 { 0.0 } else { bound };\n    let length = x.iter().fold(0.0, |length, &part| f64::hypot(length, part));\n    \
+                if length > bound { x.map(|part| bound / length * part) } else { x }\n}\n";
     }
     if listing.uses_sign {
         out += "\n/// -1, 0 or 1.\npub fn sign(x: f64) -> f64 {\n    if x == 0.0 { 0.0 } else { x.signum() }\n}\n";

@@ -43,36 +43,9 @@ impl Reader {
         bodies
     }
 
-    /// A name becomes part of a column (`block.position`) and of a path (`arm.shoulder`).
     pub(super) fn check_name(&mut self, name: &str, span: Span, what: &str) {
-        let plain = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
-        if name.is_empty() {
-            self.report(
-                span,
-                format!("a {what} has an empty name"),
-                "give it a name of letters, digits, `_` and `-`",
-            );
-        } else if name == "ground" {
-            self.report(
-                span,
-                format!("a {what} cannot be named `ground`"),
-                "`ground` is the fixed world and needs no table; choose another name",
-            );
-        } else if name == "t" {
-            self.report(
-                span,
-                format!("a {what} cannot be named `t`"),
-                "`t` is the time; choose another name",
-            );
-        } else if !name.chars().all(plain) {
-            self.report(
-                span,
-                format!(
-                    "the name `{}` has letters that names of a {what} cannot have",
-                    shorten(name)
-                ),
-                "use letters, digits, `_` and `-` only",
-            );
+        if let Some((message, help)) = rules::name_fault(name, what) {
+            self.report(span, message, help);
         }
     }
 
@@ -172,24 +145,8 @@ impl Reader {
     }
 
     fn count_mismatch(&mut self, section: &Section<'_>, key: &str, count: usize, dimension: usize) {
-        let message = format!(
-            "`{}` has {}, but the body has {dimension} {}",
-            section.path_of(key),
-            components(count),
-            plural(dimension, "dimension")
-        );
-        let zeros = vec!["0"; dimension].join(", ");
-        let value = if dimension == 1 {
-            "0".to_string()
-        } else {
-            format!("[{zeros}]")
-        };
-        self.report_at(
-            section,
-            key,
-            message,
-            format!("write one component per dimension: {key} = {value}"),
-        );
+        let (message, help) = rules::count_mismatch(&section.path_of(key), key, count, dimension);
+        self.report_at(section, key, message, help);
     }
 
     fn inertia(&mut self, section: &Section<'_>) -> Option<InertiaSpec> {
@@ -632,17 +589,5 @@ fn text_in<'t>(table: &'t Table, key: &str) -> Option<&'t str> {
     match &table.get(key)?.node.value {
         Value::Text(text) => Some(text),
         _ => None,
-    }
-}
-
-fn components(count: usize) -> String {
-    format!("{count} {}", plural(count, "component"))
-}
-
-pub(super) fn plural(count: usize, word: &str) -> String {
-    if count == 1 {
-        word.to_string()
-    } else {
-        format!("{word}s")
     }
 }

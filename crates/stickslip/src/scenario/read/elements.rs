@@ -1,6 +1,6 @@
 //! `[elements.NAME]`.
 
-use super::bodies::{Body, joint_type, plural};
+use super::bodies::{Body, joint_type};
 use super::ends::{Ends, Motion, Nature, Surroundings, ports};
 use super::friction::Role;
 use super::*;
@@ -30,11 +30,8 @@ impl Reader {
         for entry in &table.entries {
             self.check_name(&entry.key, entry.key_span, "element");
             if bodies.iter().any(|body| body.name == entry.key) {
-                self.report(
-                    entry.key_span,
-                    format!("the name `{}` is taken by a body", entry.key),
-                    "names of bodies and elements are all different, since both name columns: rename one",
-                );
+                let (message, help) = rules::taken(&entry.key);
+                self.report(entry.key_span, message, help);
             }
             let spec = self
                 .named_section("elements", entry, keys::ELEMENTS)

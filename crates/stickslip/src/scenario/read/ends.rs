@@ -123,11 +123,11 @@ pub(super) struct Surroundings<'a> {
 impl Reader {
     pub(super) fn ratio(&mut self, section: &Section<'_>) -> Option<[f64; 2]> {
         let ratio = self.vector(section, "ratio", &[Dimension::NONE, Dimension::LENGTH])?;
-        if ratio.contains(&0.0) {
+        if let Some(message) = rules::ratio_fault(&section.path_of("ratio"), &ratio) {
             self.report_at(
                 section,
                 "ratio",
-                format!("`{}` has a 0, which disconnects a body", section.path_of("ratio")),
+                message,
                 "relative motion is r1*q1 - r2*q2, for example: ratio = [\"50 mm\", 1]",
             );
             return None;

@@ -228,13 +228,8 @@ impl Reader {
             return None;
         }
         let holding = holding.unwrap_or(kinetic);
-        if holding < kinetic {
-            let message = format!("`{static_key}` ({holding}) is below `{kinetic_key}` ({kinetic})");
-            let help =
-                format!("make `{static_key}` at least {kinetic}, or leave it out: it is then equal to `{kinetic_key}`");
-            let diagnostic = Diagnostic::new(message, Some(section.span_of(static_key)))
-                .note("what holds more weakly than it slides would let go, be slowed at once, hold again, and so on without end")
-                .help(help);
+        if let Some(mut diagnostic) = rules::limit_fault((kinetic_key, kinetic), (static_key, holding)) {
+            diagnostic.span = Some(section.span_of(static_key));
             self.diagnostics.push(diagnostic);
             return None;
         }
@@ -246,22 +241,7 @@ impl Reader {
         let speed = self.vector(&inner, "speed", nature.velocity());
         let force = self.vector(&inner, "force", nature.force());
         let (speed, force) = (speed?, force?);
-        let problem = if speed.len() != force.len() {
-            Some(("force", format!("{} speeds but {} forces", speed.len(), force.len())))
-        } else if speed[0] < 0.0 {
-            Some(("speed", format!("speeds are not negative, found {}", speed[0])))
-        } else if let Some(pair) = speed.windows(2).find(|pair| pair[0] >= pair[1]) {
-            Some((
-                "speed",
-                format!("speeds must increase, but {} is followed by {}", pair[0], pair[1]),
-            ))
-        } else {
-            force
-                .iter()
-                .find(|force| **force < 0.0)
-                .map(|negative| ("force", format!("friction must not be negative, found {negative}")))
-        };
-        if let Some((key, message)) = problem {
+        if let Some((key, message)) = rules::curve_fault(&speed, &force) {
             self.report_at(
                 &inner,
                 key,

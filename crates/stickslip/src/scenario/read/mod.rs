@@ -13,13 +13,14 @@ mod values;
 
 use super::diagnostic::{Diagnostic, SET_SOURCE, ScenarioError, Source, Span, list_words, nearest};
 use super::keys::{self, Form, Key, Keys};
+use super::rules::{self, Sign, number_fault, plural};
 use super::spec::*;
 use super::tree::{self, Entry, Node, Table, Value, shorten};
 use crate::profile::{Expression, TimeGrid, TimeGridError};
 use crate::quantity::{Dimension, QuantityError, parse_quantity};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use values::{Sign, describe, padded};
+use values::{describe, padded};
 
 /// A scenario file that was read once and is checked often, each time with other values for some keys.
 #[derive(Clone, Debug)]
@@ -500,7 +501,7 @@ impl Reader {
             signal,
             scale,
             from,
-            threshold: threshold.unwrap_or(0.01),
+            threshold,
             e,
         })
     }

@@ -2,14 +2,6 @@
 
 use super::*;
 
-/// Which signs a number may have.
-#[derive(Clone, Copy, PartialEq)]
-pub(super) enum Sign {
-    Any,
-    NotNegative,
-    Positive,
-}
-
 impl Reader {
     pub(super) fn text(&mut self, section: &Section<'_>, key: &str) -> Option<String> {
         let entry = self.entry(section, key)?;
@@ -112,14 +104,12 @@ impl Reader {
     }
 
     pub(super) fn check_sign(&mut self, node: &Node, path: &str, value: f64, sign: Sign, listed: Option<&Key>) -> bool {
-        let wanted = match sign {
-            Sign::NotNegative if value < 0.0 => "must not be negative",
-            Sign::Positive if value <= 0.0 => "must be greater than 0",
-            _ => return true,
-        };
-        let message = format!("`{path}` {wanted}, found {value}");
-        self.report_example(node.span, message, listed);
-        false
+        let fault = number_fault(path, value, sign);
+        let fine = fault.is_none();
+        if let Some(message) = fault {
+            self.report_example(node.span, message, listed);
+        }
+        fine
     }
 
     pub(super) fn number_in(
@@ -169,12 +159,8 @@ impl Reader {
                 return None;
             }
         };
-        if !number.value.is_finite() {
-            let message = format!("`{path}` must be a finite number, found {}", number.value);
-            self.report_example(node.span, message, listed);
-            return None;
-        }
-        Some(number)
+        self.check_sign(node, path, number.value, Sign::Any, listed)
+            .then_some(number)
     }
 
     pub(super) fn bad_quantity(&mut self, node: &Node, path: &str, error: &QuantityError, listed: Option<&Key>) {

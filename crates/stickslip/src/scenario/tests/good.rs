@@ -257,7 +257,10 @@ fn every_key_comes_out_in_si() {
         ["t", "slider.position", "pad.force"]
     );
     let analysis = scenario.stick_slip.as_ref().unwrap();
-    assert_eq!((analysis.scale, analysis.from, analysis.threshold), (100.0, 1.0, 0.02));
+    assert_eq!(
+        (analysis.scale, analysis.from, analysis.threshold),
+        (100.0, 1.0, Some(0.02))
+    );
 }
 
 #[test]

@@ -1,0 +1,477 @@
+//! Rules that hold for a scenario whether it was read from a file or put together in Rust, and the words that refuse what breaks
+//! them. The reader asks for one rule at a time, where it knows the place in the file; [`verify`] asks for all of them.
+
+use super::diagnostic::Diagnostic;
+use super::spec::*;
+use super::tree::shorten;
+use crate::profile::Profile;
+
+/// Which signs a number may have.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Sign {
+    Any,
+    NotNegative,
+    Positive,
+}
+
+/// What is wrong with a number.
+pub(super) fn number_fault(path: &str, value: f64, sign: Sign) -> Option<String> {
+    if !value.is_finite() {
+        return Some(format!("`{path}` must be a finite number, found {value}"));
+    }
+    let wanted = match sign {
+        Sign::NotNegative if value < 0.0 => "must not be negative",
+        Sign::Positive if value <= 0.0 => "must be greater than 0",
+        _ => return None,
+    };
+    Some(format!("`{path}` {wanted}, found {value}"))
+}
+
+/// What is wrong with the name of a body or an element, and what to do. A name becomes part of a column (`block.position`) and of a
+/// path (`arm.shoulder`).
+pub(super) fn name_fault(name: &str, what: &str) -> Option<(String, &'static str)> {
+    let plain = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '-';
+    match name {
+        "" => Some((
+            format!("a {what} has an empty name"),
+            "give it a name of letters, digits, `_` and `-`",
+        )),
+        "ground" => Some((
+            format!("a {what} cannot be named `ground`"),
+            "`ground` is the fixed world and needs no table; choose another name",
+        )),
+        "t" => Some((
+            format!("a {what} cannot be named `t`"),
+            "`t` is the time; choose another name",
+        )),
+        _ if !name.chars().all(plain) => Some((
+            format!(
+                "the name `{}` has letters that names of a {what} cannot have",
+                shorten(name)
+            ),
+            "use letters, digits, `_` and `-` only",
+        )),
+        _ => None,
+    }
+}
+
+/// A name that a body has already, for an element.
+pub(super) fn taken(name: &str) -> (String, &'static str) {
+    (
+        format!("the name `{name}` is taken by a body"),
+        "names of bodies and elements are all different, since both name columns: rename one",
+    )
+}
+
+/// What is wrong with a static limit below the kinetic one.
+pub(super) fn limit_fault(kinetic: (&str, f64), holding: (&str, f64)) -> Option<Diagnostic> {
+    let ((kinetic_key, kinetic), (static_key, holding)) = (kinetic, holding);
+    if holding >= kinetic {
+        return None;
+    }
+    let message = format!("`{static_key}` ({holding}) is below `{kinetic_key}` ({kinetic})");
+    let help = format!("make `{static_key}` at least {kinetic}, or leave it out: it is then equal to `{kinetic_key}`");
+    Some(
+        Diagnostic::new(message, None)
+            .note("what holds more weakly than it slides would let go, be slowed at once, hold again, and so on without end")
+            .help(help),
+    )
+}
+
+/// What is wrong with the points of a table of friction over speed: the key, and why.
+pub(super) fn curve_fault(speed: &[f64], force: &[f64]) -> Option<(&'static str, String)> {
+    if speed.len() != force.len() {
+        return Some(("force", format!("{} speeds but {} forces", speed.len(), force.len())));
+    }
+    if let Some(first) = speed.first().filter(|first| **first < 0.0) {
+        return Some(("speed", format!("speeds are not negative, found {first}")));
+    }
+    if let Some(pair) = speed.windows(2).find(|pair| pair[0] >= pair[1]) {
+        let message = format!("speeds must increase, but {} is followed by {}", pair[0], pair[1]);
+        return Some(("speed", message));
+    }
+    let negative = force.iter().find(|force| **force < 0.0)?;
+    Some(("force", format!("friction must not be negative, found {negative}")))
+}
+
+/// Words for a vector of another length than the body has dimensions.
+pub(super) fn count_mismatch(path: &str, key: &str, count: usize, dimension: usize) -> (String, String) {
+    let message = format!(
+        "`{path}` has {count} {}, but the body has {dimension} {}",
+        plural(count, "component"),
+        plural(dimension, "dimension")
+    );
+    let value = match dimension {
+        1 => "0".to_string(),
+        _ => format!("[{}]", vec!["0"; dimension].join(", ")),
+    };
+    (message, format!("write one component per dimension: {key} = {value}"))
+}
+
+/// Words for a ratio that disconnects a body.
+pub(super) fn ratio_fault(path: &str, ratio: &[f64]) -> Option<String> {
+    let zero = ratio.contains(&0.0);
+    zero.then(|| format!("`{path}` has a 0, which disconnects a body"))
+}
+
+pub(super) fn plural(count: usize, word: &str) -> String {
+    match count {
+        1 => word.to_string(),
+        _ => format!("{word}s"),
+    }
+}
+
+/// Every fault of a scenario that was put together in Rust, as a file with it would be refused.
+pub(crate) fn verify(scenario: &Scenario) -> Vec<Diagnostic> {
+    let mut faults = Faults {
+        scenario,
+        found: Vec::new(),
+    };
+    faults.simulation();
+    for (i, (name, body)) in scenario.bodies.iter().enumerate() {
+        faults.name(name, "body", scenario.bodies[..i].iter().map(|(other, _)| other));
+        faults.body(&format!("bodies.{name}"), body);
+    }
+    for (i, (name, element)) in scenario.elements.iter().enumerate() {
+        faults.name(name, "element", scenario.elements[..i].iter().map(|(other, _)| other));
+        if scenario.bodies.iter().any(|(body, _)| body == name) {
+            let (message, help) = taken(name);
+            faults.note(&format!("elements.{name}"), message, help);
+        }
+        faults.element(&format!("elements.{name}"), element);
+    }
+    faults.found
+}
+
+struct Faults<'a> {
+    scenario: &'a Scenario,
+    found: Vec<Diagnostic>,
+}
+
+impl Faults<'_> {
+    fn note(&mut self, path: &str, message: impl Into<String>, help: impl Into<String>) {
+        self.found.push(self.scenario.diagnostic(path, message).help(help));
+    }
+
+    fn number(&mut self, path: &str, value: f64, sign: Sign) {
+        if let Some(message) = number_fault(path, value, sign) {
+            self.found.push(self.scenario.diagnostic(path, message));
+        }
+    }
+
+    fn numbers<'v>(&mut self, path: &str, values: impl IntoIterator<Item = &'v f64>) {
+        for value in values {
+            self.number(path, *value, Sign::Any);
+        }
+    }
+
+    fn profiles<'p>(&mut self, path: &str, profiles: impl IntoIterator<Item = &'p Profile>) {
+        for profile in profiles {
+            if let Profile::Constant(value) = profile {
+                self.number(path, *value, Sign::Any);
+            }
+        }
+    }
+
+    fn name<'n>(&mut self, name: &str, what: &str, mut others: impl Iterator<Item = &'n String>) {
+        if let Some((message, help)) = name_fault(name, what) {
+            self.note(name, message, help);
+        }
+        if others.any(|other| other == name) {
+            self.note(
+                name,
+                format!("there are two of the name `{name}`"),
+                "names of bodies and elements are all different: rename one",
+            );
+        }
+    }
+
+    fn simulation(&mut self) {
+        let simulation = &self.scenario.simulation;
+        self.number("simulation.step", simulation.step, Sign::Positive);
+        if self.found.is_empty() {
+            self.number("simulation.duration", simulation.duration, Sign::Positive);
+        }
+        self.numbers("simulation.gravity", simulation.gravity.iter().flatten());
+        let positive = [
+            ("relative_tolerance", Some(simulation.relative_tolerance)),
+            ("absolute_tolerance", simulation.absolute_tolerance),
+            ("max_step", simulation.max_step),
+            ("min_step", simulation.min_step),
+        ];
+        for (key, value) in positive {
+            if let Some(value) = value {
+                self.number(&format!("simulation.{key}"), value, Sign::Positive);
+            }
+        }
+    }
+
+    fn counts(&mut self, path: &str, counts: &[(&str, usize)], dimension: usize) {
+        for &(key, count) in counts {
+            if count != dimension {
+                let at = format!("{path}.{key}");
+                let (message, help) = count_mismatch(&at, key, count, dimension);
+                self.note(&at, message, help);
+            }
+        }
+    }
+
+    fn body(&mut self, path: &str, body: &BodySpec) {
+        let at = |key: &str| format!("{path}.{key}");
+        match body {
+            BodySpec::Mass(mass) => {
+                self.number(&at("mass"), mass.mass, Sign::Positive);
+                self.numbers(&at("position"), &mass.position);
+                self.numbers(&at("velocity"), &mass.velocity);
+                self.numbers(&at("axis"), mass.axis.iter().flatten());
+                self.profiles(&at("force"), &mass.force);
+                let dimension = mass.position.len();
+                if !(1..=3).contains(&dimension) {
+                    let message = format!("`{}` should be a number or a list of 2 or 3 numbers", at("position"));
+                    self.note(&at("position"), message, "give one number for each of 1, 2 or 3 axes");
+                    return;
+                }
+                self.counts(path, &[("velocity", mass.velocity.len())], dimension);
+                if !mass.force.is_empty() {
+                    self.counts(path, &[("force", mass.force.len())], dimension);
+                }
+            }
+            BodySpec::Inertia(inertia) => {
+                self.number(&at("inertia"), inertia.inertia, Sign::Positive);
+                self.number(&at("position"), inertia.position, Sign::Any);
+                self.number(&at("velocity"), inertia.velocity, Sign::Any);
+                self.profiles(&at("torque"), &inertia.torque);
+            }
+            BodySpec::Driver(driver) => {
+                let profiles = driver.motion.profiles();
+                let key = match driver.motion {
+                    DriverMotion::Position(_) => "position",
+                    DriverMotion::Velocity(_) => "velocity",
+                };
+                self.profiles(&at(key), profiles);
+                self.numbers(&at("start"), &driver.start);
+                if !(1..=3).contains(&profiles.len()) {
+                    let message = format!("`{}` should be a profile or a list of 2 or 3 profiles", at(key));
+                    self.note(&at(key), message, "give one profile for each of 1, 2 or 3 axes");
+                    return;
+                }
+                self.counts(path, &[("start", driver.start.len())], profiles.len());
+            }
+            BodySpec::RigidBody(body) => {
+                self.number(&at("mass"), body.mass, Sign::Positive);
+                self.numbers(&at("inertia"), &body.inertia);
+                self.numbers(&at("position"), &body.position);
+                self.numbers(&at("velocity"), &body.velocity);
+                self.numbers(&at("angular_velocity"), &body.angular_velocity);
+                self.unit(&at("rotation"), &body.rotation);
+                for (key, profiles) in [("force", &body.force), ("torque", &body.torque)] {
+                    self.profiles(&at(key), profiles);
+                    if !profiles.is_empty() {
+                        self.counts(path, &[(key, profiles.len())], 3);
+                    }
+                }
+            }
+            BodySpec::Linkage(linkage) => {
+                for (i, link) in linkage.links.iter().enumerate() {
+                    let at = |key: &str| format!("{path}.{}.{key}", link.name);
+                    self.number(&at("mass"), link.mass, Sign::NotNegative);
+                    let numbers = (link.origin.iter().chain(&link.com)).chain(&link.inertia);
+                    self.numbers(&at("inertia"), numbers.chain([&link.position, &link.velocity]));
+                    self.unit(&at("rotation"), &link.rotation);
+                    if link.parent.is_some_and(|parent| parent >= i) {
+                        let message = format!("the parent of `{}` does not come before it", link.name);
+                        self.note(path, message, "put links in the order from the root outwards");
+                    }
+                }
+            }
+            // The builder asks the body itself.
+            BodySpec::Own(body) => {
+                self.numbers(&at("position"), &body.position);
+                self.numbers(&at("velocity"), &body.velocity);
+            }
+        }
+    }
+
+    /// A unit vector or quaternion.
+    fn unit(&mut self, path: &str, values: &[f64]) {
+        self.numbers(path, values);
+        let length = values.iter().map(|x| x * x).sum::<f64>().sqrt();
+        if length.is_finite() && (length - 1.0).abs() > 1e-9 {
+            let message = format!("`{path}` has length {length}, and should have length 1");
+            self.note(path, message, "divide it by its length");
+        }
+    }
+
+    fn element(&mut self, path: &str, element: &ElementSpec) {
+        let at = |key: &str| format!("{path}.{key}");
+        let (between, ratio) = match element {
+            ElementSpec::Spring(spring) => {
+                self.number(&at("stiffness"), spring.stiffness, Sign::NotNegative);
+                self.number(&at("damping"), spring.damping, Sign::NotNegative);
+                self.number(&at("length"), spring.length, Sign::Any);
+                self.numbers(&at("preload"), &spring.preload);
+                self.numbers(&at("at"), spring.at.iter().flatten());
+                (spring.between, spring.ratio)
+            }
+            ElementSpec::Friction(spec) => {
+                self.friction(path, &spec.friction);
+                (spec.between, spec.ratio)
+            }
+            ElementSpec::Contact(contact) => {
+                self.parameters(&at("normal"), &contact.normal.parameters);
+                if let Some(friction) = &contact.friction {
+                    self.friction(&at("friction"), friction);
+                }
+                if let Some(plane) = &contact.surface {
+                    self.unit(&at("surface.plane.normal"), &plane.normal);
+                    self.number(&at("surface.plane.offset"), plane.offset, Sign::Any);
+                }
+                (contact.between, None)
+            }
+            ElementSpec::Stop(stop) => {
+                self.numbers(&at("lower"), &stop.lower);
+                self.numbers(&at("upper"), &stop.upper);
+                if let (Some(lower), Some(upper)) = (stop.lower, stop.upper)
+                    && lower >= upper
+                {
+                    let message = format!("`lower` ({lower}) is not below `upper` ({upper})");
+                    self.note(&at("lower"), message, "swap the two");
+                }
+                if let Some(normal) = &stop.normal {
+                    self.parameters(&at("normal"), &normal.parameters);
+                }
+                (stop.between, stop.ratio)
+            }
+            ElementSpec::Joint(joint) => {
+                let numbers = [
+                    ("stiffness", joint.stiffness),
+                    ("damping", joint.damping),
+                    ("rotational_stiffness", joint.rotational_stiffness),
+                    ("rotational_damping", joint.rotational_damping),
+                ];
+                for (key, value) in numbers {
+                    if let Some(value) = value {
+                        self.number(&at(key), value, Sign::NotNegative);
+                    }
+                }
+                self.numbers(&at("at"), joint.at.iter().flatten());
+                self.numbers(&at("axis"), joint.axis.iter().flatten());
+                self.profiles(&at("torque"), &joint.torque);
+                if let Some(friction) = &joint.friction {
+                    self.friction(&at("friction"), friction);
+                }
+                (joint.between, None)
+            }
+            ElementSpec::Actuator(actuator) => {
+                self.profiles(&at("value"), &actuator.value);
+                (actuator.between, actuator.ratio)
+            }
+            ElementSpec::Gear(gear) => {
+                for (key, value, sign) in [
+                    ("stiffness", gear.stiffness, Sign::Positive),
+                    ("damping", gear.damping, Sign::NotNegative),
+                ] {
+                    if let Some(value) = value {
+                        self.number(&at(key), value, sign);
+                    }
+                }
+                (gear.between, Some(gear.ratio))
+            }
+        };
+        self.numbers(&at("ratio"), ratio.iter().flatten());
+        if let Some(message) = ratio.and_then(|ratio| ratio_fault(&at("ratio"), &ratio)) {
+            self.note(&at("ratio"), message, "write, for example: ratio = [1, 2]");
+        }
+        for port in between {
+            self.port(path, port);
+        }
+        if between[0] == between[1] {
+            let name = match between[0] {
+                Port::Ground => "ground",
+                Port::Body(body) | Port::Link { body, .. } | Port::Joint { body, .. } => {
+                    self.scenario.bodies.get(body).map_or("", |(name, _)| name)
+                }
+            };
+            let message = format!("`{path}` joins `{name}` to itself");
+            self.note(path, message, "name two different ends");
+        }
+    }
+
+    /// A port of another model may name what this one does not have.
+    fn port(&mut self, path: &str, port: Port) {
+        let bodies = &self.scenario.bodies;
+        let there = match port {
+            Port::Ground => true,
+            Port::Body(body) => body < bodies.len(),
+            Port::Link { body, link } | Port::Joint { body, link } => match bodies.get(body) {
+                Some((_, BodySpec::Linkage(linkage))) => link < linkage.links.len(),
+                Some((_, BodySpec::Own(own))) => link < own.body.coordinates().len(),
+                _ => false,
+            },
+        };
+        if !there {
+            let message = format!("`{path}` is attached to {port:?}, which this model does not have");
+            self.note(
+                path,
+                message,
+                "use what this model's `mass`, `driver`, `body` … returned",
+            );
+        }
+    }
+
+    fn parameters(&mut self, path: &str, parameters: &[ParameterSpec]) {
+        for parameter in parameters {
+            let at = format!("{path}.{}", parameter.name);
+            match &parameter.value {
+                ParameterValue::Number(number) => self.number(&at, number.value, Sign::Any),
+                ParameterValue::Numbers(numbers) => self.numbers(&at, numbers.iter().map(|number| &number.value)),
+                ParameterValue::Word(_) | ParameterValue::Flag(_) => (),
+            }
+        }
+    }
+
+    fn friction(&mut self, path: &str, friction: &FrictionLawSpec) {
+        let at = |key: &str| format!("{path}.{key}");
+        let curve = &friction.curve;
+        let (keys, levels) = match &curve.limit {
+            LimitSpec::Force { kinetic, static_ } => (["kinetic", "static"], Some([*kinetic, *static_])),
+            LimitSpec::Coefficient { kinetic, static_ } => (["mu", "mu_static"], Some([*kinetic, *static_])),
+            LimitSpec::Table { speed, force } => {
+                self.numbers(&at("table.speed"), speed);
+                self.numbers(&at("table.force"), force);
+                if let Some((key, message)) = curve_fault(speed, force) {
+                    let message = format!("`{}`: {message}", at("table"));
+                    self.note(
+                        &at(&format!("table.{key}")),
+                        message,
+                        "one force for every speed, speeds increasing from 0",
+                    );
+                }
+                (["", ""], None)
+            }
+        };
+        if let Some([kinetic, holding]) = levels {
+            self.number(&at(keys[0]), kinetic, Sign::NotNegative);
+            self.number(&at(keys[1]), holding, Sign::NotNegative);
+            self.found.extend(limit_fault((keys[0], kinetic), (keys[1], holding)));
+        }
+        self.number(&at("viscous"), curve.viscous, Sign::NotNegative);
+        if let Some(velocity) = curve.stribeck_velocity {
+            self.number(&at("stribeck_velocity"), velocity, Sign::Positive);
+        }
+        self.number(&at("stribeck_exponent"), curve.stribeck_exponent, Sign::Positive);
+        match &friction.normal_force {
+            Some(NormalForce::Profile(profile)) => self.profiles(&at("normal_force"), [profile]),
+            Some(NormalForce::Element(index)) if *index >= self.scenario.elements.len() => {
+                let message = format!("there is no element number {index}");
+                self.note(
+                    &at("normal_force"),
+                    message,
+                    "use the number that this model's `element` returned",
+                );
+            }
+            _ => (),
+        }
+        self.parameters(path, &friction.parameters);
+    }
+}
