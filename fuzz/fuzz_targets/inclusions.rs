@@ -34,7 +34,7 @@ fuzz_target!(|text: &str| {
         .split_whitespace()
         .map(str::to_string)
         .collect();
-    let title = lines.next().unwrap_or("").replace('\0', "");
+    let title = lines.next().unwrap_or("").to_string();
     if states.len() > 12 || text.len() > 2000 {
         return;
     }

@@ -47,9 +47,7 @@ fuzz_target!(|text: &str| -> Corpus {
     if recorded_columns(&simulation).is_err() {
         return Corpus::Keep;
     }
-    if std::env::var_os("STICKSLIP_NO_ADVICE").is_none() {
-        advise(&simulation);
-    }
+    advise(&simulation);
     let columns = recorded_columns(&simulation).expect("it had columns before");
     let mut finite = true;
     let mut sink = |row: &[f64]| {
