@@ -134,6 +134,9 @@ pub struct Report {
     pub solver: Option<Statistics>,
     /// Warnings.
     pub warnings: Vec<String>,
+    /// Those of them that the energy ledger gives, see [`crate::ledger`].
+    #[serde(skip)]
+    pub doubts: Vec<String>,
 }
 
 impl Report {
@@ -177,6 +180,8 @@ pub struct Reporter {
     stored: Vec<f64>,
     /// The column under analysis, and the element whose slip tells what governs it.
     analysis: Option<(usize, Option<usize>, StickSlip)>,
+    /// Whether an element showed a number that is not finite.
+    broken: bool,
 }
 
 impl Reporter {
@@ -213,7 +218,13 @@ impl Reporter {
             initial,
             stored,
             analysis,
+            broken: false,
         }
+    }
+
+    /// Whether an element has shown a force, a normal force or a gap that is not finite.
+    pub(crate) fn saw_broken(&self) -> bool {
+        self.broken
     }
 
     /// Takes note of the step that just ended.
@@ -228,6 +239,7 @@ impl Reporter {
         for (i, seen) in simulation.observations()[..self.elements.len()].iter().enumerate() {
             let element = &mut self.elements[i];
             let force = seen.force.iter().map(|f| f * f).sum::<f64>().sqrt();
+            self.broken |= !(force + seen.normal + seen.gap).is_finite();
             element.max_force = element.max_force.max(force * simulation.built().first_ratio[i].abs());
             if seen.force[0] != 0.0 {
                 let sign = seen.force[0].signum();
@@ -285,7 +297,7 @@ impl Reporter {
                 element.dissipated = dissipated;
             }
         }
-        let closes = simulation.method().implicit() && network.ledger_closes();
+        let closes = simulation.method().implicit() && network.has_numerical_part();
         let initial = self.initial.0 + self.initial.1;
         let final_ = mechanical + elastic;
         let energy = EnergyReport {
@@ -406,6 +418,7 @@ impl Reporter {
             }),
             solver: chosen.then_some(statistics),
             warnings,
+            doubts: Vec::new(),
         }
     }
 }
