@@ -40,7 +40,16 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
         entry.and_then(|heat| heat.as_f64()).unwrap_or(0.0)
     };
     let taken: f64 = scenario.elements.iter().map(|(name, _)| heat(name).max(0.0)).sum();
-    let moved = most.max(energy.input.abs()).max(taken).max(energy.dissipated);
+    let delivered = simulation
+        .work()
+        .delivered
+        .iter()
+        .fold(0.0, |most: f64, work| most.max(work.abs()));
+    let moved = most
+        .max(energy.input.abs())
+        .max(taken)
+        .max(energy.dissipated)
+        .max(delivered);
     // Energies of gravity may be large where nothing moves, and are rounded.
     let rounding = ROUNDING * (energy.initial.abs() + energy.final_.abs());
     let large = |part: f64| part > SHARE * moved + rounding;
@@ -48,9 +57,14 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
     for (name, element) in &scenario.elements {
         let given = -heat(name);
         if large(given) && passive(scenario, element) {
+            let why = match element {
+                ElementSpec::Contact(_) | ElementSpec::Stop(_) => {
+                    "its bodies began inside each other, or the step is too long for it"
+                }
+                _ => "the step is too long for it, or what drives it jumps",
+            };
             doubts.push(format!(
-                "\"{name}\" gave {given:.3e} J to the motion, of {moved:.3e} J moved, and can only take energy: the step is too long for it, \
-                 or what drives it jumps"
+                "\"{name}\" gave {given:.3e} J to the motion, of {moved:.3e} J moved, and can only take energy: {why}"
             ));
         }
     }
@@ -75,7 +89,7 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
             path_of_energy()
         ));
     }
-    // Where nothing gains, what the method loses in the velocities is never negative.
+    // What the method loses in the velocities is negative only where impacts or explicit gyroscopic torques gain.
     let gained = -simulation.work().kinetic;
     if energy.numerical.is_some() && large(gained) {
         let rigid = |element: &ElementSpec| match element {
@@ -85,9 +99,14 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
         };
         let hit = scenario.elements.iter().filter(|(_, element)| rigid(element));
         let names: Vec<String> = hit.map(|(name, _)| format!("\"{name}\"")).collect();
+        let why = if names.is_empty() {
+            let name = fastest(simulation).unwrap_or_default();
+            format!("\"{name}\" turns too fast for the step")
+        } else {
+            format!("impacts on {} or fast rotations", names.join(", "))
+        };
         doubts.push(format!(
-            "impacts on {} gained {gained:.3e} J, of {moved:.3e} J moved",
-            names.join(", ")
+            "the method gained {gained:.3e} J by itself, of {moved:.3e} J moved: {why}; use a smaller step, or integrator = \"rk4\""
         ));
     }
     doubts

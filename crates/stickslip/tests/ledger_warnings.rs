@@ -79,7 +79,7 @@ fn a_passive_system_that_gains_energy_is_named() {
         coarse
             .doubts
             .iter()
-            .any(|doubt| doubt.contains("nowhere") && doubt.contains("\"top\"")),
+            .any(|doubt| doubt.contains("gained") && doubt.contains("\"top\"")),
         "{:?}",
         coarse.doubts
     );

@@ -49,11 +49,14 @@ impl Builder<'_> {
         if !(scenario.simulation.gravity).is_some_and(|gravity| gravity.iter().any(|g| *g != 0.0)) {
             return;
         }
+        // Who gives some masses a direction knows what it is for.
+        let directed = |body: &BodySpec| matches!(body, BodySpec::Mass(mass) if mass.axis.is_some());
+        let unaware = !scenario.bodies.iter().any(|(_, body)| directed(body));
         let mut weightless = 0;
         for (name, body) in &scenario.bodies {
             if let BodySpec::Mass(mass) = body
                 && mass.position.len() == 1
-                && mass.axis.is_none()
+                && unaware
             {
                 self.warn(
                     &format!("bodies.{name}"),
