@@ -13,7 +13,7 @@
 //! the ledger still warns; too low, it costs a second run.
 //!
 //! **Equations** have no energy, and may grow by their nature. Where a state is beyond [`GROWTH`] times the numbers that the scenario
-//! gives, the run is repeated with half the step: growth that belongs to the equations comes again, growth that the step has made
+//! gives, the run is repeated with a half and a third of the step: growth that belongs to the equations comes again, growth that the step has made
 //! does not. Powers of ten are compared, not digits.
 
 use crate::profile::Profile;
@@ -28,6 +28,8 @@ const EXPLOSION: f64 = 100.0;
 const GROWTH: f64 = 1e3;
 /// Part of the growth, as a logarithm, that may change with the step.
 const ALIKE: f64 = 0.1;
+/// How many times shorter the steps are with which equations are run again.
+const SHORTER: [u32; 2] = [2, 3];
 /// Times at which profiles are sampled for a rough estimate.
 const SAMPLES: usize = 64;
 /// Most points at which the way of a driver is followed.
@@ -324,36 +326,36 @@ fn largest(simulation: &Simulation) -> Option<(usize, f64, f64)> {
     (size > GROWTH * scale).then_some((first + index, size, scale))
 }
 
-/// Repeats equations that grew out of proportion with half the step.
+/// Repeats equations that grew out of proportion with shorter steps. Two of them, as by chance one may grow alike.
 fn judge_equations(simulation: &Simulation, stop: Option<&AtomicBool>) -> Option<RunError> {
     let (index, size, scale) = largest(simulation)?;
     if simulation.method().chooses_steps() {
         return None;
     }
-    let mut scenario = simulation.scenario().clone();
-    scenario.simulation.step *= 0.5;
-    let mut halved = Simulation::new(scenario).ok()?;
-    let (steps, mut finished) = (2 * simulation.steps_done(), true);
-    while finished && halved.steps_done() < steps {
-        if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-            return None;
-        }
-        finished = halved.advance(PULSE.min(steps - halved.steps_done())).is_ok();
-    }
-    let other = finished.then(|| halved.state().values[index].abs());
     let growth = |size: f64| libm::log(size.max(f64::MIN_POSITIVE) / scale);
-    let (grown, again) = (growth(size), other.map(growth));
-    if again.is_some_and(|again| (again - grown).abs() <= ALIKE * grown) {
-        return None;
+    for parts in SHORTER {
+        let mut scenario = simulation.scenario().clone();
+        scenario.simulation.step /= f64::from(parts);
+        let mut shorter = Simulation::new(scenario).ok()?;
+        let (steps, mut finished) = (u64::from(parts) * simulation.steps_done(), true);
+        while finished && shorter.steps_done() < steps {
+            if stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+                return None;
+            }
+            finished = shorter.advance(PULSE.min(steps - shorter.steps_done())).is_ok();
+        }
+        let other = finished.then(|| shorter.state().values[index]);
+        let apart = |other: f64| (growth(other.abs()) - growth(size)).abs();
+        if other.is_none_or(|other| apart(other) > ALIKE * growth(size)) {
+            return Some(RunError::Unconverged {
+                time: simulation.time(),
+                what: Columns::new(simulation).name_of_state(index),
+                value: simulation.state().values[index],
+                parts,
+                other,
+                remedy: simulation.remedy(),
+            });
+        }
     }
-    Some(RunError::Unconverged {
-        time: simulation.time(),
-        what: Columns::new(simulation).name_of_state(index),
-        value: simulation.state().values[index],
-        halved: other.map(|_| halved.state().values[index]),
-        remedy: format!(
-            "use a step well below {} s, larger beta and alpha or smaller stiffness in `relax`, or integrator = \"stiff\"",
-            simulation.built().network.step
-        ),
-    })
+    None
 }

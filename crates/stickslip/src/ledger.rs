@@ -101,12 +101,12 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
         let names: Vec<String> = hit.map(|(name, _)| format!("\"{name}\"")).collect();
         let why = if names.is_empty() {
             let name = fastest(simulation).unwrap_or_default();
-            format!("\"{name}\" turns too fast for the step")
+            format!("\"{name}\" turns too fast for the step; use a smaller one, or integrator = \"rk4\"")
         } else {
             format!("impacts on {} or fast rotations", names.join(", "))
         };
         doubts.push(format!(
-            "the method gained {gained:.3e} J by itself, of {moved:.3e} J moved: {why}; use a smaller step, or integrator = \"rk4\""
+            "the method gained {gained:.3e} J by itself, of {moved:.3e} J moved: {why}"
         ));
     }
     doubts

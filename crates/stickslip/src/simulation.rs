@@ -45,7 +45,7 @@ pub enum RunError {
         /// What to try.
         remedy: String,
     },
-    /// Equations grew beyond their scale, and by another amount with half the step.
+    /// Equations grew beyond their scale, and by another amount with a shorter step.
     Unconverged {
         /// Time, s.
         time: f64,
@@ -53,8 +53,10 @@ pub enum RunError {
         what: String,
         /// Its value.
         value: f64,
-        /// Its value with half the step, if that run came to its end.
-        halved: Option<f64>,
+        /// How many times shorter the other step was.
+        parts: u32,
+        /// The value with that step, if its run came to its end.
+        other: Option<f64>,
         /// What to try.
         remedy: String,
     },
@@ -118,15 +120,14 @@ impl fmt::Display for RunError {
                 time,
                 what,
                 value,
-                halved,
+                parts,
+                other,
                 remedy,
             } => {
-                let other = halved.map_or("with half the step it is not finite".to_string(), |halved| {
-                    format!("with half the step {halved:.1e}")
-                });
+                let other = other.map_or("not finite".to_string(), |other| format!("{other:.1e}"));
                 write!(
                     f,
-                    "the run diverged before t = {time} s: {what} is {value:.1e}, and {other}\nhelp: {remedy}"
+                    "the run diverged before t = {time} s: {what} is {value:.1e}, and {other} with a step {parts} times shorter\nhelp: {remedy}"
                 )
             }
             Self::Stalled { time, what, remedy } => {
@@ -686,6 +687,11 @@ impl Simulation {
             _ if broken => {
                 "a profile of force, motion or normal force is not finite here: check its expression".to_string()
             }
+            _ if self.spheres.is_some() => "check the initial motion: it is too large".to_string(),
+            _ if self.scenario.inclusion.is_some() && !self.built.method.chooses_steps() => format!(
+                "use a step well below {} s, larger beta and alpha or smaller stiffness in `relax`, or integrator = \"stiff\"",
+                self.built.network.step
+            ),
             Method::ImplicitEuler => {
                 "use a smaller step; springs can be taken at the end of the step with implicit = true".to_string()
             }

@@ -207,25 +207,19 @@ fn spheres_and_chains_have_the_same_rule() {
     )[0];
     assert!(row.is_some());
 
-    // Springs at the start of the step are stable while 4·k/m·T² < 4.
-    let chain = |stiffness: f64| {
+    // Springs of a chain that the step cannot follow are refused before the run; blocks that are too fast, in it.
+    let chain = |velocity: f64| {
         format!(
-            "{}[chain]\ncount = 40\nbody = {{ mass = 1, position = \"1e-3*sin(2*i)\" }}\nneighbour = {{ stiffness = {stiffness} }}\ndrive = {{ stiffness = 1, velocity = 0.01 }}\nfriction = {{ law = \"implicit\", kinetic = 1e-4 }}\n",
+            "{}[chain]\ncount = 40\nbody = {{ mass = 1, velocity = {velocity:e} }}\nneighbour = {{ stiffness = 9e3 }}\ndrive = {{ stiffness = 1, velocity = 0.01 }}\nfriction = {{ law = \"implicit\", kinetic = 1e-4 }}\n",
             time("implicit-euler", 0.01, 0.6)
         )
     };
-    assert_eq!(ended(&chain(9e3)), Ended::Complete);
-    let Ended::Failed(error) = ended(&chain(3e4)) else {
+    assert_eq!(ended(&chain(1e3)), Ended::Complete);
+    let Ended::Failed(error) = ended(&chain(1e160)) else {
         panic!()
     };
-    assert!(error.to_string().contains("chain.speed"), "{error}");
-    let rows = statuses(
-        &chain(9e3),
-        "chain.neighbour.stiffness=list:9e3,3e4",
-        "final.chain.position",
-    );
-    assert_eq!(rows[0], None);
-    assert_eq!(rows[1].as_deref(), error.to_string().lines().next());
+    let rows = statuses(&chain(1e160), "chain.body.mass=list:1", "final.chain.position");
+    assert_eq!(rows[0].as_deref(), error.to_string().lines().next());
 }
 
 #[test]
@@ -239,7 +233,7 @@ fn equations_may_grow_but_not_by_their_step() {
     // e^(√3·20) = 1e15 times the start is the motion itself.
     assert_eq!(ended(&text("k*x", "", 0.05)), Ended::Complete);
     let relax = "[inclusion.relax]\nsgn = { stiffness = 1e4, beta = 4e-3 }\n";
-    let rubbing = |step: f64| text("-k*x - 0.5*sgn(v)", relax, step);
+    let rubbing = |step: f64| text("-k*x - 0.5*sgn(v)", relax, step).replace("duration = 20", "duration = 2");
     assert_eq!(ended(&rubbing(1e-3)), Ended::Complete);
     let coarse = simulation(&rubbing(0.05));
     let warned = coarse
@@ -251,7 +245,7 @@ fn equations_may_grow_but_not_by_their_step() {
     let Ended::Failed(error) = ended(&rubbing(0.05)) else {
         panic!()
     };
-    assert!(error.to_string().contains("diverged"), "{error}");
+    assert!(matches!(error, RunError::Unconverged { .. }), "{error}");
     let rows = statuses(&rubbing(0.05), "inclusion.parameters.k=list:3", "final.x");
     assert_eq!(rows[0].as_deref(), error.to_string().lines().next());
 }

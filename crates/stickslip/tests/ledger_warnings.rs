@@ -32,8 +32,9 @@ fn a_damper_that_gives_energy_is_named_and_the_ledger_closes() {
     let report = report(&text);
     let energy = report.energy.as_ref().unwrap();
     let heat = report.elements["pad"]["dissipated"].as_f64().unwrap();
-    // The kick: an impulse of d·δ = 1.5 N·s gives T·f·v⁺ = 1.5 J, of which damping then takes at most the half that is motion.
-    assert!(heat < -0.7 && heat > -1.5, "{heat}");
+    // The kick: an impulse d·δ = 1.5 N·s brings 1.5 kg to 1 m/s, so the late force gives 1.5 J. The damper then takes the 0.75 J of the motion
+    // and the ½·k·δ² = 0.25 J of the spring, but for what is left at the end.
+    assert!((heat + 0.5 + energy.final_).abs() < 3e-3, "{heat}");
     assert!((energy.residual - energy.numerical.unwrap()).abs() < 1e-10);
     assert_eq!(report.doubts.len(), 1, "{:?}", report.doubts);
     assert!(report.doubts[0].contains("\"pad\"") && report.warnings.contains(&report.doubts[0]));
@@ -68,7 +69,7 @@ fn a_passive_system_that_gains_energy_is_named() {
     // A body turning about its middle axis, which the implicit step takes with explicit gyroscopic terms.
     let spin = |step: f64| {
         format!(
-            "{}[bodies.top]\nkind = \"rigid-body\"\nmass = 2\ninertia = [1, 3, 5]\nangular_velocity = [1, 15, 1]\n",
+            "{}[bodies.top]\nkind = \"rigid-body\"\nmass = 2\ninertia = [2, 3, 4]\nangular_velocity = [1, 15, 1]\n",
             time("implicit-euler", step, 4.0)
         )
     };
@@ -123,13 +124,16 @@ fn systems_that_lose_energy_as_they_should_are_not_doubted() {
     }
 }
 
+/// The warnings before a run, but for those on the number of steps.
 fn warnings(text: &str) -> Vec<String> {
     let simulation = simulation(text);
-    simulation
+    let messages = simulation
         .built()
         .warnings
         .iter()
-        .map(|warning| warning.message.clone())
+        .map(|warning| warning.message.clone());
+    messages
+        .filter(|message| !message.contains("whole number of steps"))
         .collect()
 }
 
