@@ -3,7 +3,7 @@
 mod drawing;
 
 use super::run::{Progress, stop_flag};
-use super::sweep::{description, threads};
+use super::sweep::{Doubts, description, threads};
 use crate::failure::{Failure, note, print, print_json};
 use crate::picture;
 use crate::row_file::{self, RowFile, field};
@@ -180,6 +180,7 @@ fn row(keys: Vec<Value>, text: &str) -> Option<Row> {
             value(growth)?,
         ],
         failure: stable.is_empty().then(|| "it failed before".to_string()),
+        doubts: Vec::new(),
     })
 }
 
@@ -228,8 +229,10 @@ impl Map {
             cells,
             points,
             reason,
+            doubts,
             ..
         } = results;
+        doubts.say();
         if let Some(file) = file {
             file.finish()?;
         }
@@ -337,6 +340,7 @@ struct Results {
     points: Vec<Point>,
     /// Why the first run failed, if one did.
     reason: Option<String>,
+    doubts: Doubts,
     broken: Option<Failure>,
 }
 
@@ -350,6 +354,7 @@ impl Results {
             known: HashMap::new(),
             points: Vec::new(),
             reason: None,
+            doubts: Doubts::default(),
             broken: None,
         };
         let Some(path) = &map.out else {
@@ -419,6 +424,7 @@ impl Results {
         if let Some(reason) = &row.failure {
             self.reason.get_or_insert_with(|| reason.clone());
         }
+        self.doubts.take(row);
         let text = line(row);
         if let Some(file) = &mut self.file {
             file.row(&text)?;

@@ -2,7 +2,7 @@
 
 mod summary;
 
-use crate::failure::{Failure, print, print_json, warn};
+use crate::failure::{Failure, note, print, print_json, warn};
 use crate::picture::{self, Recording, Window};
 use crate::trace_file::{Format, TraceFile};
 use clap::Args;
@@ -141,6 +141,11 @@ impl Run {
         } else if !self.quiet && !matches!(outcome.ended, Ended::Failed(_)) {
             // Numbers of a run that went astray say nothing; the error does.
             print(&summary::text(&simulation, &outcome.report))?;
+        }
+        if !self.json {
+            for doubt in &outcome.report.doubts {
+                note(&format!("warning: {doubt}"));
+            }
         }
         match outcome.ended {
             Ended::Complete => Ok(()),

@@ -226,6 +226,7 @@ impl Sweep {
                 done.failed += 1;
                 done.reason.get_or_insert_with(|| reason.clone());
             }
+            done.doubts.take(&row);
             sink(row)?;
             done.rows += 1;
             progress.show(done.rows);
@@ -251,11 +252,42 @@ struct Done {
     failed: u64,
     /// Why the first failed.
     reason: Option<String>,
+    doubts: Doubts,
+}
+
+/// Rows whose energy ledger warns of something.
+#[derive(Default)]
+pub struct Doubts {
+    rows: u64,
+    /// What the first of them warns of.
+    first: Option<String>,
+}
+
+impl Doubts {
+    /// Looks at a row.
+    pub fn take(&mut self, row: &Row) {
+        if let Some(doubt) = row.doubts.first() {
+            self.rows += 1;
+            self.first.get_or_insert_with(|| doubt.clone());
+        }
+    }
+
+    /// Says so once, with their number.
+    pub fn say(&self) {
+        if let Some(first) = &self.first {
+            let runs = if self.rows == 1 { "run" } else { "runs" };
+            note(&format!(
+                "warning: the energy of {} {runs} is in doubt, of the first because {first}",
+                self.rows
+            ));
+        }
+    }
 }
 
 impl Done {
     /// Says so. `left` is where the rows of an interrupted sweep are.
     fn end(self, left: Option<PathBuf>) -> Result<(), Failure> {
+        self.doubts.say();
         let Done {
             total, rows, failed, ..
         } = self;
