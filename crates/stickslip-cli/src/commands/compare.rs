@@ -1,13 +1,13 @@
 //! `stickslip compare FILE --element NAME --laws A,B,C`.
 
-use super::run::{Progress, stop_flag};
+use super::run::Progress;
 use crate::failure::{Failure, print, print_json, suggestion, warn};
 use crate::picture::{self, Curve, Quantity};
+use crate::stop::stopped;
 use crate::text::{list, number, table};
 use clap::Args;
 use serde::Serialize;
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 use stickslip::Simulation;
 use stickslip::advice::{ChoiceLine, angular, kinetic_force};
@@ -330,7 +330,7 @@ fn measure(
     let mut progress = Progress::new(steps, false);
     let start = Instant::now();
     while simulation.steps_done() < steps {
-        if stop_flag_set() {
+        if stopped() {
             progress.clear();
             return Err(Failure::Work("stopped".to_string()));
         }
@@ -401,20 +401,23 @@ fn measure(
     Ok((row, curves))
 }
 
-fn stop_flag_set() -> bool {
-    stop_flag().load(Ordering::Relaxed)
-}
-
 /// Time of a bare step, ns: the best of three runs, each from the start, so that all laws are timed over the same motion.
 fn cost(scenario: &Scenario) -> Result<Option<f64>, Failure> {
     const MOST: u64 = 20_000;
+    /// Steps between two looks at the stop flag.
+    const STRIDE: u64 = 1000;
     let mut best = f64::INFINITY;
     for _ in 0..3 {
         let mut simulation = Simulation::new(scenario.clone())?;
         let steps = simulation.built().steps.clamp(1, MOST);
         let start = Instant::now();
-        if simulation.advance(steps).is_err() {
-            break;
+        while simulation.steps_done() < steps {
+            if stopped() {
+                return Err(Failure::Work("stopped".to_string()));
+            }
+            if simulation.advance(STRIDE.min(steps - simulation.steps_done())).is_err() {
+                return Ok(best.is_finite().then_some(best));
+            }
         }
         best = best.min(start.elapsed().as_secs_f64() * 1e9 / steps as f64);
     }
