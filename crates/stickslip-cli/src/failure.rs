@@ -39,7 +39,7 @@ impl Failure {
                 "choose a place you may write to; results are first written beside the file, so its folder must allow that"
             }
             Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge => {
-                "free some space, or record less with --every N or [output] columns"
+                "free some space; a trace is smaller with --every N or [output] columns"
             }
             Kind::IsADirectory => "name a file, not a folder",
             Kind::InvalidFilename => "choose a shorter name: results are first written beside the file, as FILE.part",

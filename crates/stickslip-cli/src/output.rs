@@ -148,21 +148,10 @@ impl Part {
             path,
             target,
         };
-        part.keep_permissions();
-        Ok(part)
-    }
-
-    /// Gives the part the permissions and the owner of the file that it replaces.
-    fn keep_permissions(&self) {
-        if let Ok(found) = fs::metadata(&self.target) {
-            // Only root may give files away; whoever may not becomes the owner.
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::{MetadataExt, fchown};
-                let _ = fchown(&self.file, Some(found.uid()), Some(found.gid()));
-            }
-            let _ = self.file.set_permissions(found.permissions());
+        if let Ok(found) = fs::metadata(&part.target) {
+            keep_permissions(&part.file, &found);
         }
+        Ok(part)
     }
 
     /// Drops everything behind a place and goes on from there.
@@ -196,6 +185,17 @@ impl Drop for Part {
             let _ = fs::remove_file(&self.path);
         }
     }
+}
+
+/// Gives a file the permissions and the owner of another.
+pub fn keep_permissions(file: &File, other: &Metadata) {
+    // Only root may give files away; whoever may not becomes the owner.
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt, fchown};
+        let _ = fchown(file, Some(other.uid()), Some(other.gid()));
+    }
+    let _ = file.set_permissions(other.permissions());
 }
 
 /// Opens a file that this process alone writes.

@@ -293,7 +293,7 @@ impl RowFile {
         let aside = beside(&part.target, ".table");
         let packed = File::create(&aside).and_then(|file| {
             // Before anything is in it.
-            file.set_permissions(part.file.metadata()?.permissions())?;
+            crate::output::keep_permissions(&file, &part.file.metadata()?);
             let writer = std::io::BufWriter::new(&file);
             crate::parquet_file::pack(&part.path, writer, description.clone())?;
             file.sync_all()?;
