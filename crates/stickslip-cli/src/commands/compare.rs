@@ -1,8 +1,9 @@
 //! `stickslip compare FILE --element NAME --laws A,B,C`.
 
-use super::run::{Progress, stop_flag};
+use super::run::Progress;
 use crate::failure::{Failure, print, print_json, suggestion, warn};
 use crate::picture::{self, Curve, Quantity};
+use crate::stop::stop_flag;
 use crate::text::{list, number, table};
 use clap::Args;
 use serde::Serialize;
@@ -414,6 +415,7 @@ fn measure(
 /// Time of a bare step, ns: the best of three runs, each from the start, so that all laws are timed over the same motion.
 fn cost(scenario: &Scenario) -> Result<Option<f64>, Failure> {
     const MOST: u64 = 20_000;
+    /// Steps between two looks at the stop flag.
     let mut best = f64::INFINITY;
     for _ in 0..3 {
         let mut simulation = Simulation::new(scenario.clone())?;

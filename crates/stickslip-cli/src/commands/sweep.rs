@@ -1,8 +1,9 @@
 //! `stickslip sweep FILE --vary KEY=SPEC --measure PATH`.
 
-use super::run::{Progress, stop_flag};
+use super::run::{Progress, threads};
 use crate::failure::{Failure, note, print};
 use crate::row_file::{self, Description, RowFile, field};
+use crate::stop::stop_flag;
 use crate::text::about;
 use crate::trace_file::quoted;
 use clap::Args;
@@ -27,7 +28,7 @@ Examples:
 /// carry a unit. PATH is a path in the run report, as `run --json` prints it. Rows have the varied keys in SI units, the
 /// measures, and `status`, which is `ok` or says why a run failed.
 ///
-/// Rows are written as soon as they are there, to FILE.part, which becomes FILE at the end. After a kill or a
+/// Rows are written as soon as they are there, to FILE.part, which becomes FILE at the end. After Ctrl-C, a kill or a
 /// full disk --resume goes on where the rows end. The result is the same for any number of threads.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -46,9 +47,9 @@ pub struct Sweep {
     /// Write the rows to this file: .csv or .parquet; without it they go to standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Threads to use; default: one per core. The result is the same for any number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
+    /// Threads to use; default and most: one per core. The result is the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    threads: Option<u64>,
     /// Continue the file of a sweep that was interrupted
     #[arg(long, requires = "out")]
     resume: bool,
@@ -69,14 +70,6 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
         Some((i, n)) if i >= 1 && i <= n => Ok((i, n)),
         _ => Err("write I/N with I from 1 to N: 1/4, 2/4, 3/4, 4/4".to_string()),
     }
-}
-
-/// How many threads to use.
-pub fn threads(wanted: Option<u16>) -> usize {
-    wanted.map_or_else(
-        || std::thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    )
 }
 
 /// What rows depend on, for the state of a file.
@@ -169,7 +162,7 @@ impl Sweep {
                 same.then_some(())
                     .ok_or_else(|| format!("it should begin with {keys} and is {text}"))
             };
-            let (file, done) = RowFile::resume(path, header, &description, &mut check)?;
+            let (found, done) = RowFile::find(path, header, &description, &mut check)?;
             rows.start += done;
             // What no description holds, such as a file that the scenario names, shows in a row that is done again.
             if done > 0 && !self.measure.iter().any(|path| path == "seconds") {
@@ -185,7 +178,7 @@ impl Sweep {
                     ));
                 }
             }
-            file
+            found.go_on(header, &description)?
         } else {
             RowFile::create(path, header, &description)?
         };
@@ -194,15 +187,8 @@ impl Sweep {
                 file.finish()?;
                 done.end(None)
             }
-            Ok(done) => done.end(Some(file.interrupt())),
-            Err(error) => {
-                let left = file.interrupt();
-                note(&format!(
-                    "{} holds the rows so far: continue with --resume",
-                    left.display()
-                ));
-                Err(Failure::write(path, &error))
-            }
+            Ok(done) => done.end(file.interrupt()),
+            Err(error) => Err(file.broken(&error)),
         }
     }
 
