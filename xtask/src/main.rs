@@ -4,6 +4,8 @@ mod bench;
 #[cfg(target_os = "linux")]
 mod fuzz;
 mod guard;
+#[cfg(unix)]
+mod kill;
 mod rewrite;
 mod scaling;
 mod sweep;
@@ -25,6 +27,7 @@ tasks
   fuzz N SEED [--threads COUNT] [--only CASE] [--program FILE]
                           N random scenarios through check, a fifth of them through run, some through sweep, map and
                           compare (Linux)
+  kill STARTS SEED        end sweeps and maps at random moments, continue them, and compare the bytes
   table                   write the costs kept in benches/results into README.md
 ";
 
@@ -41,6 +44,8 @@ fn main() -> ExitCode {
         ["bench", rest @ ..] => bench::run(rest),
         #[cfg(target_os = "linux")]
         ["fuzz", rest @ ..] => fuzz::run(rest),
+        #[cfg(unix)]
+        ["kill", rest @ ..] => kill(rest),
         ["table"] => table::run(),
         ["guard"] => guard::run(false),
         ["guard", "--renew"] => guard::run(true),
@@ -61,6 +66,26 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Builds the command with all formats and disturbs it.
+#[cfg(unix)]
+fn kill(arguments: &[&str]) -> Result<(), String> {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let built = std::process::Command::new(cargo)
+        .args(["build", "--quiet", "--package=stickslip-cli", "--features=parquet"])
+        .current_dir(root())
+        .status();
+    if !built.is_ok_and(|status| status.success()) {
+        return Err("the command was not built".into());
+    }
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from);
+    let folder = target.join("tmp").join(format!("kill-{}", std::process::id()));
+    let outcome = kill::run(&target.join("debug/stickslip"), &folder, arguments);
+    if outcome.is_ok() {
+        let _ = std::fs::remove_dir_all(&folder);
+    }
+    outcome
 }
 
 /// Runs the same task in an optimised build.

@@ -29,19 +29,31 @@ impl Failure {
         Self::input(format!("there is no {what} \"{name}\""), suggestion(name, what, known))
     }
 
-    /// A file that could not be written; wrong input if there is no such place.
+    /// A file that could not be written; wrong input if nothing can be written there.
     pub fn write(path: &Path, error: &io::Error) -> Self {
+        use io::ErrorKind as Kind;
         let help = match error.kind() {
-            io::ErrorKind::NotFound => "the folder does not exist: create it first",
-            io::ErrorKind::PermissionDenied => "choose a place you may write to",
-            io::ErrorKind::StorageFull => "free some space, or record less with --every N or [output] columns",
-            io::ErrorKind::IsADirectory => "name a file, not a folder",
+            Kind::BrokenPipe => return Self::ReaderGone,
+            Kind::NotFound => "the folder does not exist: create it first",
+            Kind::PermissionDenied | Kind::ReadOnlyFilesystem => {
+                "choose a place you may write to; results are first written beside the file, so its folder must allow that"
+            }
+            Kind::StorageFull | Kind::QuotaExceeded | Kind::FileTooLarge => {
+                "free some space; a trace is smaller with --every N or [output] columns"
+            }
+            Kind::IsADirectory => "name a file, not a folder",
+            Kind::InvalidFilename => "choose a shorter name: results are first written beside the file, as FILE.part",
             _ => "",
         };
         let text = plain(&format!("cannot write {}: {error}", path.display()), help);
         match error.kind() {
-            // No such place: the name is wrong. Anything else may be otherwise the next time.
-            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory | io::ErrorKind::IsADirectory => Self::Input(text),
+            // Nothing can be written there: the name is wrong. Anything else may be otherwise the next time.
+            Kind::NotFound
+            | Kind::NotADirectory
+            | Kind::IsADirectory
+            | Kind::PermissionDenied
+            | Kind::ReadOnlyFilesystem
+            | Kind::InvalidFilename => Self::Input(text),
             _ => Self::Work(text),
         }
     }

@@ -4,10 +4,13 @@ mod commands;
 mod experiments;
 mod failure;
 mod figures;
+mod output;
 #[cfg(feature = "parquet")]
 mod parquet_file;
 mod picture;
 mod row_file;
+mod spool;
+mod stop;
 mod text;
 mod trace_file;
 

@@ -2,11 +2,14 @@
 //!
 //! Numbers are stored bit for bit, byte-stream split: of neighbouring rows the bytes are alike where the numbers are not.
 
+use crate::output::{Part, PendingFile};
 use crate::trace_file::quoted;
 use parquet::basic::{Compression, ConvertedType, Encoding, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
-use parquet::file::metadata::KeyValue;
+use parquet::file::metadata::{
+    FileMetaData, KeyValue, ParquetMetaData, ParquetMetaDataWriter, RowGroupMetaData, RowGroupMetaDataPtr,
+};
 use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
@@ -117,6 +120,8 @@ pub struct Table<W: Write + Send> {
     /// Rows that wait, and how many may.
     waiting: usize,
     most: usize,
+    /// The groups that are in the file, and where each ends.
+    written: Vec<(RowGroupMetaDataPtr, u64)>,
 }
 
 impl<W: Write + Send> Table<W> {
@@ -154,6 +159,7 @@ impl<W: Write + Send> Table<W> {
             columns: columns.iter().map(|&(_, kind)| Column::new(kind)).collect(),
             waiting: 0,
             most: (GROUP / columns.len().max(1)).max(1),
+            written: Vec::new(),
         })
     }
 
@@ -193,17 +199,46 @@ impl<W: Write + Send> Table<W> {
                 writer.close()?;
             }
         }
-        group.close()?;
+        let group = group.close()?;
         self.waiting = 0;
+        self.writer.flush()?;
+        self.written.push((group, self.writer.bytes_written() as u64));
         Ok(())
     }
 
-    /// Completes the table and gives the file back.
-    pub fn finish(mut self) -> io::Result<W> {
+    /// Completes the table; gives the file.
+    pub fn finish(&mut self) -> io::Result<&mut W> {
         if self.waiting > 0 {
             self.write_group().map_err(io_error)?;
         }
-        self.writer.into_inner().map_err(io_error)
+        self.writer.finish().map_err(io_error)?;
+        Ok(self.writer.inner_mut())
+    }
+}
+
+impl Table<PendingFile> {
+    /// Completes a file that something could not be written to with the groups that are in it, but for the last ones if the end
+    /// of the table needs their room.
+    pub fn rescue(mut self) -> io::Result<Option<Part>> {
+        let Some(mut part) = self.writer.inner_mut().take() else {
+            return Ok(None);
+        };
+        while let Some((last, end)) = self.written.last() {
+            part.cut(*end)?;
+            let groups: Vec<RowGroupMetaData> = self.written.iter().map(|(group, _)| (**group).clone()).collect();
+            let rows = groups.iter().map(RowGroupMetaData::num_rows).sum();
+            let properties = self.writer.properties();
+            let version = properties.writer_version().as_num();
+            let created_by = Some(properties.created_by().to_string());
+            let about = FileMetaData::new(version, rows, created_by, None, last.schema_descr_ptr(), None);
+            let about = ParquetMetaData::new(about, groups);
+            if ParquetMetaDataWriter::new(&part.file, &about).finish().is_ok() {
+                return Ok(Some(part));
+            }
+            self.written.pop();
+        }
+        part.cut(0)?;
+        Ok(None)
     }
 }
 
@@ -239,21 +274,27 @@ pub fn pack(rows: &Path, file: impl Write + Send, description: String) -> io::Re
     table.finish()?.flush()
 }
 
-/// Writes the rows of a table that [`pack`] made to a CSV file; gives what they are rows of.
-pub fn unpack(table: &Path, rows: &Path) -> io::Result<String> {
+/// What the rows of a table that [`pack`] made are rows of.
+pub fn description(table: &Path) -> io::Result<String> {
     let reader = SerializedFileReader::new(File::open(table)?).map_err(io_error)?;
-    let metadata = reader.metadata().file_metadata();
-    let known = metadata.key_value_metadata().into_iter().flatten();
+    let known = reader
+        .metadata()
+        .file_metadata()
+        .key_value_metadata()
+        .into_iter()
+        .flatten();
     let description = known
         .filter(|entry| entry.key == DESCRIPTION)
         .find_map(|entry| entry.value.clone());
-    let description = description.ok_or_else(|| io::Error::other("it holds no rows of a sweep or map"))?;
-    let mut file = BufWriter::new(File::create(rows)?);
-    let names = metadata
-        .schema_descr()
-        .columns()
-        .iter()
-        .map(|column| quoted(column.name()));
+    description.ok_or_else(|| io::Error::other("it holds no rows of a sweep or map"))
+}
+
+/// Writes the rows of a table that [`pack`] made as CSV.
+pub fn unpack(table: &Path, rows: &File) -> io::Result<()> {
+    let reader = SerializedFileReader::new(File::open(table)?).map_err(io_error)?;
+    let mut file = BufWriter::new(rows);
+    let columns = reader.metadata().file_metadata().schema_descr().columns();
+    let names = columns.iter().map(|column| quoted(column.name()));
     writeln!(file, "{}", names.collect::<Vec<_>>().join(","))?;
     for row in reader.get_row_iter(None).map_err(io_error)? {
         let row = row.map_err(io_error)?;
@@ -267,8 +308,7 @@ pub fn unpack(table: &Path, rows: &Path) -> io::Result<String> {
         });
         writeln!(file, "{}", fields.collect::<Vec<_>>().join(","))?;
     }
-    file.flush()?;
-    Ok(description)
+    file.flush()
 }
 
 /// The error of the system behind one of a table.

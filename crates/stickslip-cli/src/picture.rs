@@ -1,6 +1,7 @@
 //! Pictures of runs: which columns go into which panel, and what is kept of long runs.
 
 use crate::failure::Failure;
+use crate::output::{Place, write_whole};
 use crate::text::number;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -445,7 +446,7 @@ pub fn figure(title: String, panels: Vec<Panel>) -> Figure {
 /// Checks the name of a picture before any work is done.
 ///
 /// # Errors
-/// Wrong input: the extension names no format, or the folder does not exist.
+/// Wrong input: the extension names no format, or nothing can be written there.
 pub fn check(path: &Path) -> Result<(), Failure> {
     let extension = path
         .extension()
@@ -457,7 +458,7 @@ pub fn check(path: &Path) -> Result<(), Failure> {
             Some(folder) if !folder.as_os_str().is_empty() && !folder.exists() => {
                 Err(Failure::write(path, &ErrorKind::NotFound.into()))
             }
-            _ => Ok(()),
+            _ => Place::of(path).map(drop),
         },
         _ => Err(Failure::input(
             format!("cannot tell the format of the picture {}", path.display()),
@@ -471,14 +472,14 @@ pub fn check(path: &Path) -> Result<(), Failure> {
 /// # Errors
 /// If it cannot be drawn or written.
 pub fn save(figure: &Figure, path: &Path) -> Result<(), Failure> {
-    figure.save(path).map_err(|error| match error {
-        PlotError::Write(path, error) => Failure::write(&path, &error),
+    let bytes = figure.encode(path).map_err(|error| match error {
         PlotError::NoPng => Failure::input(
             error.to_string(),
             "build with the feature `png`, or write a picture that ends with .svg",
         ),
         other => Failure::Work(format!("error: {other}")),
-    })
+    })?;
+    write_whole(path, &bytes)
 }
 
 #[cfg(test)]

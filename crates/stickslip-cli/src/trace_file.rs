@@ -1,10 +1,11 @@
-//! Trace files: rows go to a file beside the one named, which takes its place once it is complete.
+//! Trace files, in several formats.
 
-use crate::failure::Failure;
+use crate::failure::{Failure, note};
+use crate::output::{Part, PendingFile, Place, whole_lines};
 #[cfg(feature = "parquet")]
 use crate::parquet_file::{Kind, Table};
-use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use crate::spool::Spool;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 /// A format of trace files.
@@ -19,7 +20,7 @@ pub enum Format {
     Parquet,
 }
 
-/// How a build without a format is told from one with it.
+/// Error shown when Parquet support is not compiled in.
 #[cfg(not(feature = "parquet"))]
 pub fn no_parquet(path: &Path) -> Failure {
     Failure::input(
@@ -29,7 +30,7 @@ pub fn no_parquet(path: &Path) -> Failure {
 }
 
 impl Format {
-    /// The format that the extension of a path names.
+    /// The format that the extension of a path names; a pipe or device without one takes CSV.
     ///
     /// # Errors
     /// Wrong input: the extension is another one, or belongs to a format this build leaves out.
@@ -46,74 +47,11 @@ impl Format {
             "parquet" => Ok(Self::Parquet),
             #[cfg(not(feature = "parquet"))]
             "parquet" => Err(no_parquet(path)),
+            _ if Place::is_stream(path) => Ok(Self::Csv),
             _ => Err(Failure::input(
                 format!("cannot tell the format of the trace {}", path.display()),
                 "end the name with .csv, .json or .parquet",
             )),
-        }
-    }
-}
-
-/// A file that is not there until it is complete.
-pub struct PendingFile {
-    target: PathBuf,
-    part: PathBuf,
-    file: Option<BufWriter<File>>,
-}
-
-impl PendingFile {
-    /// Begins a file beside `target`.
-    pub fn create(target: &Path) -> io::Result<Self> {
-        if target.is_dir() {
-            return Err(io::ErrorKind::IsADirectory.into());
-        }
-        let mut name = target.file_name().unwrap_or_default().to_os_string();
-        name.push(format!(".tmp-{}", std::process::id()));
-        let part = target.with_file_name(name);
-        let file = BufWriter::with_capacity(1 << 16, File::create(&part)?);
-        Ok(PendingFile {
-            target: target.to_path_buf(),
-            part,
-            file: Some(file),
-        })
-    }
-
-    /// Puts the file in its place.
-    pub fn commit(mut self) -> io::Result<()> {
-        if let Some(file) = self.file.take() {
-            let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-            file.sync_all()?;
-        }
-        let renamed = fs::rename(&self.part, &self.target);
-        if renamed.is_ok() {
-            self.part.clear();
-        }
-        renamed
-    }
-}
-
-impl Write for PendingFile {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        match &mut self.file {
-            Some(file) => file.write(bytes),
-            None => Err(io::ErrorKind::BrokenPipe.into()),
-        }
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.as_mut().map_or(Ok(()), Write::flush)
-    }
-}
-
-impl Drop for PendingFile {
-    /// What was not committed leaves no trace.
-    fn drop(&mut self) {
-        if let Some(file) = self.file.take() {
-            // Whatever is still in the buffer is not wanted.
-            let _ = file.into_parts();
-        }
-        if !self.part.as_os_str().is_empty() {
-            let _ = fs::remove_file(&self.part);
         }
     }
 }
@@ -126,10 +64,8 @@ pub struct TraceFile {
 
 /// What has been written, or waits.
 enum Body {
-    /// The file and room for a line.
-    Csv(PendingFile, String),
-    /// JSON has whole columns, so they wait here with their names.
-    Json(PendingFile, Vec<(String, Vec<f64>)>),
+    Csv(CsvRows),
+    Json(JsonColumns),
     #[cfg(feature = "parquet")]
     Parquet(Box<Table<PendingFile>>),
 }
@@ -138,18 +74,18 @@ impl TraceFile {
     /// Begins a trace with these columns.
     ///
     /// # Errors
-    /// If the extension is unknown (wrong input) or the file cannot be created.
+    /// If the extension is unknown, another program writes the file (wrong input) or it cannot be created.
     pub fn create(path: &Path, names: &[String]) -> Result<Self, Failure> {
         let format = Format::of(path)?;
+        let file = PendingFile::create(path)?;
         let begin = || -> io::Result<Body> {
-            let mut file = PendingFile::create(path)?;
             Ok(match format {
-                Format::Csv => {
-                    let header = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
-                    file.write_all(header.as_bytes())?;
-                    Body::Csv(file, String::new())
-                }
-                Format::Json => Body::Json(file, names.iter().map(|name| (name.clone(), Vec::new())).collect()),
+                Format::Csv => Body::Csv(CsvRows::begin(file, names)?),
+                Format::Json => Body::Json(JsonColumns {
+                    file,
+                    names: names.to_vec(),
+                    rows: Spool::new(path, Place::is_stream(path), names.len()),
+                }),
                 #[cfg(feature = "parquet")]
                 Format::Parquet => {
                     let columns: Vec<(&str, Kind)> = names.iter().map(|name| (name.as_str(), Kind::Number)).collect();
@@ -165,27 +101,9 @@ impl TraceFile {
 
     /// Adds a row.
     pub fn row(&mut self, row: &[f64]) -> io::Result<()> {
-        use std::fmt::Write as _;
         match &mut self.body {
-            Body::Csv(file, line) => {
-                line.clear();
-                for (i, value) in row.iter().enumerate() {
-                    if i > 0 {
-                        line.push(',');
-                    }
-                    // The shortest decimal that reads back as the same binary64; writing to a String cannot fail.
-                    let _ = write!(line, "{value:?}");
-                }
-                line.push('\n');
-                file.write_all(line.as_bytes())
-            }
-            Body::Json(_, columns) => {
-                columns
-                    .iter_mut()
-                    .zip(row)
-                    .for_each(|((_, column), value)| column.push(*value));
-                Ok(())
-            }
+            Body::Csv(csv) => csv.row(row),
+            Body::Json(json) => json.rows.row(row),
             #[cfg(feature = "parquet")]
             Body::Parquet(table) => table.numbers(row),
         }
@@ -194,27 +112,116 @@ impl TraceFile {
     /// Completes the file and puts it in its place.
     ///
     /// # Errors
-    /// If the rest cannot be written.
-    pub fn finish(self) -> Result<(), Failure> {
-        let finish = || -> io::Result<()> {
-            match self.body {
-                Body::Csv(file, _) => file,
-                Body::Json(mut file, columns) => {
-                    for (i, (name, column)) in columns.iter().enumerate() {
-                        file.write_all(if i == 0 { b"{" } else { b",\n" })?;
-                        serde_json::to_writer(&mut file, name)?;
-                        file.write_all(b":")?;
-                        serde_json::to_writer(&mut file, column)?;
-                    }
-                    file.write_all(b"}\n")?;
-                    file
-                }
-                #[cfg(feature = "parquet")]
-                Body::Parquet(table) => table.finish()?,
-            }
-            .commit()
+    /// If the rest cannot be written. What was is kept.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        let finished = match &mut self.body {
+            Body::Csv(csv) => csv.file.commit(),
+            Body::Json(json) => json.write().and_then(|()| json.file.commit()),
+            #[cfg(feature = "parquet")]
+            Body::Parquet(table) => table.finish().and_then(PendingFile::commit),
         };
-        finish().map_err(|error| Failure::write(&self.path, &error))
+        finished.map_err(|error| self.rescue(&error))
+    }
+
+    /// A row could not be written, or the rest: keeps those that were, as a file that can be read, and says where they are.
+    pub fn rescue(self, error: &io::Error) -> Failure {
+        let kept = match self.body {
+            Body::Csv(csv) => csv.rescue(),
+            Body::Json(json) => json.rescue(),
+            #[cfg(feature = "parquet")]
+            Body::Parquet(table) => table.rescue(),
+        };
+        if let Ok(Some(part)) = kept {
+            note(&format!(
+                "{} holds the rows that could be written",
+                part.leave().display()
+            ));
+        }
+        Failure::write(&self.path, error)
+    }
+}
+
+/// A header and a line for every row.
+struct CsvRows {
+    file: PendingFile,
+    /// Bytes of the header.
+    header: u64,
+    /// Room for a line.
+    line: String,
+}
+
+impl CsvRows {
+    fn begin(mut file: PendingFile, names: &[String]) -> io::Result<Self> {
+        let header = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
+        file.write_all(header.as_bytes())?;
+        let header = header.len() as u64;
+        let line = String::new();
+        Ok(CsvRows { file, header, line })
+    }
+
+    fn row(&mut self, row: &[f64]) -> io::Result<()> {
+        use std::fmt::Write as _;
+        self.line.clear();
+        for (i, value) in row.iter().enumerate() {
+            if i > 0 {
+                self.line.push(',');
+            }
+            // The shortest decimal that reads back as the same binary64; writing to a String cannot fail.
+            let _ = write!(self.line, "{value:?}");
+        }
+        self.line.push('\n');
+        self.file.write_all(self.line.as_bytes())
+    }
+
+    /// The whole rows that are in the file, if there are any.
+    fn rescue(mut self) -> io::Result<Option<Part>> {
+        let Some(mut part) = self.file.take() else {
+            return Ok(None);
+        };
+        let whole = whole_lines(&mut part.file)?;
+        let whole = if whole > self.header { whole } else { 0 };
+        part.cut(whole)?;
+        Ok((whole > 0).then_some(part))
+    }
+}
+
+/// One object: an array for every column. Its rows wait until all are there.
+struct JsonColumns {
+    file: PendingFile,
+    names: Vec<String>,
+    rows: Spool,
+}
+
+impl JsonColumns {
+    fn write(&mut self) -> io::Result<()> {
+        for (i, name) in self.names.iter().enumerate() {
+            self.file.write_all(if i == 0 { b"{" } else { b",\n" })?;
+            serde_json::to_writer(&mut self.file, name)?;
+            self.file.write_all(b":[")?;
+            let (file, mut first) = (&mut self.file, true);
+            self.rows.column(i, &mut |value| {
+                if !std::mem::take(&mut first) {
+                    file.write_all(b",")?;
+                }
+                Ok(serde_json::to_writer(&mut *file, &value)?)
+            })?;
+            self.file.write_all(b"]")?;
+        }
+        self.file.write_all(b"}\n")?;
+        self.file.flush()
+    }
+
+    /// As many rows from the first on as there is room for. They take more of it as text than where they wait, so the last go
+    /// until the others fit.
+    fn rescue(mut self) -> io::Result<Option<Part>> {
+        while self.rows.rows() > 0 && self.file.restart()? {
+            if self.write().is_ok() {
+                return Ok(self.file.take());
+            }
+            let fewer = self.rows.rows() * 2 / 5;
+            self.rows.cut(fewer)?;
+        }
+        Ok(None)
     }
 }
 

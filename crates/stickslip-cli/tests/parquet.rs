@@ -100,6 +100,34 @@ mod with_the_feature {
         assert_eq!(folder.names(), ["a.csv", "a.parquet", "block.toml"]);
     }
 
+    #[cfg(unix)]
+    #[test]
+    fn a_trace_on_a_full_disk_has_its_first_groups_of_rows() {
+        let folder = Folder::with_block("parquet-full");
+        // It does not come to rest, so that its groups are about as large.
+        let step = "simulation.step=\"0.01 ms\"";
+        let moving = "bodies.hook.velocity=\"2+sin(7*t)\"";
+        let long = [&TRACE[..], &["--set", step, "--set", moving, "--quiet", "--out"]].concat();
+        for name in ["whole.csv", "whole.parquet"] {
+            folder.run(&[&long[..], &[name]].concat()).ok();
+        }
+        let size = std::fs::metadata(folder.path("whole.parquet")).unwrap().len();
+        // Half of it, or most of it where a block has 1024 bytes.
+        let ran = folder.run_within(size * 45 / 100 / 512, &[&long[..], &["a.parquet"]].concat());
+        ran.fails(1, &["cannot write a.parquet", "a.parquet holds the rows"]);
+        let (names, _, rows) = read(&folder, "a.parquet");
+        let expected = csv(&folder, "whole.csv");
+        assert_eq!(names, expected.0);
+        // Groups of 2^20 numbers in 8 columns.
+        assert!(!rows.is_empty() && rows.len() % (1 << 17) == 0, "{}", rows.len());
+        assert!(rows[..] == expected.1[..rows.len()]);
+        // Less than a group: nothing.
+        std::fs::remove_file(folder.path("a.parquet")).unwrap();
+        let ran = folder.run_within(20, &[&long[..], &["a.parquet"]].concat());
+        ran.fails(1, &["cannot write a.parquet"]);
+        assert_eq!(folder.names(), ["block.toml", "whole.csv", "whole.parquet"]);
+    }
+
     #[test]
     fn rows_of_sweeps_and_maps_are_those_of_the_csv_file() {
         let folder = Folder::with_block("parquet-rows");

@@ -324,6 +324,20 @@ impl Figure {
         }
     }
 
+    /// The figure in the format that the extension of `path` names: `.svg` or `.png`.
+    ///
+    /// # Errors
+    /// If the extension is another one or the image cannot be drawn.
+    pub fn encode(&self, path: impl AsRef<Path>) -> Result<Vec<u8>, PlotError> {
+        let path = path.as_ref();
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
+        match extension.to_ascii_lowercase().as_str() {
+            "svg" => Ok(self.to_svg().into_bytes()),
+            "png" => self.to_png(SAVED_PNG_SCALE),
+            _ => Err(PlotError::Extension(path.to_path_buf())),
+        }
+    }
+
     /// Writes the figure in the format that the extension of `path` names: `.svg` or `.png`. An existing file is
     /// replaced only once the new one is complete.
     ///
@@ -331,13 +345,7 @@ impl Figure {
     /// If the extension is another one, the image cannot be drawn, or the file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), PlotError> {
         let path = path.as_ref();
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("");
-        let bytes = match extension.to_ascii_lowercase().as_str() {
-            "svg" => self.to_svg().into_bytes(),
-            "png" => self.to_png(SAVED_PNG_SCALE)?,
-            _ => return Err(PlotError::Extension(path.to_path_buf())),
-        };
-        replace_file(path, &bytes)
+        replace_file(path, &self.encode(path)?)
     }
 }
 

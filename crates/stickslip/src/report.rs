@@ -135,6 +135,9 @@ pub struct Report {
     pub solver: Option<Statistics>,
     /// Warnings.
     pub warnings: Vec<String>,
+    /// Those of them that the energy ledger gives, see [`crate::ledger`].
+    #[serde(skip)]
+    pub doubts: Vec<String>,
 }
 
 impl Report {
@@ -201,6 +204,8 @@ pub struct Reporter {
     stored: Vec<f64>,
     /// The column under analysis, and the element whose slip tells what governs it.
     analysis: Option<(usize, Option<usize>, StickSlip)>,
+    /// Whether an element showed a number that is not finite.
+    broken: bool,
 }
 
 impl Reporter {
@@ -237,7 +242,13 @@ impl Reporter {
             initial,
             stored,
             analysis,
+            broken: false,
         }
+    }
+
+    /// Whether an element has shown a force, a normal force or a gap that is not finite.
+    pub(crate) fn saw_broken(&self) -> bool {
+        self.broken
     }
 
     /// Takes note of the step that just ended.
@@ -252,6 +263,7 @@ impl Reporter {
         for (i, seen) in simulation.observations()[..self.elements.len()].iter().enumerate() {
             let element = &mut self.elements[i];
             let force = seen.force.iter().map(|f| f * f).sum::<f64>().sqrt();
+            self.broken |= !(force + seen.normal + seen.gap).is_finite();
             element.max_force = element.max_force.max(force * simulation.built().first_ratio[i].abs());
             if seen.force[0] != 0.0 {
                 let sign = seen.force[0].signum();
@@ -309,17 +321,21 @@ impl Reporter {
                 element.dissipated = dissipated;
             }
         }
-        let closes = simulation.method().implicit() && network.ledger_closes();
+        let closes = simulation.method().implicit() && network.has_numerical_part();
         let initial = self.initial.0 + self.initial.1;
         let final_ = mechanical + elastic;
+        let residual = initial + work.input - dissipated_all - final_;
+        // Of linkages a part is known, which is worth something if it explains the residual.
+        let own = closes.then(|| work.kinetic - work.own.iter().sum::<f64>());
+        let explains = |own: &f64| network.linkages.is_empty() || (residual - own).abs() <= residual.abs();
         let energy = EnergyReport {
             initial,
             final_,
             input: work.input,
             dissipated: dissipated_all,
             stored: elastic,
-            numerical: closes.then(|| work.kinetic - work.own.iter().sum::<f64>()),
-            residual: initial + work.input - dissipated_all - final_,
+            numerical: own.filter(explains),
+            residual,
         };
         let spheres = simulation
             .spheres()
@@ -432,6 +448,7 @@ impl Reporter {
             }),
             solver: chosen.then_some(statistics),
             warnings,
+            doubts: Vec::new(),
         }
     }
 }

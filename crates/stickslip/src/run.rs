@@ -34,7 +34,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-use crate::report::{EnergyReport, Report, Reporter};
+use crate::divergence::{Watch, not_finite};
+use crate::ledger;
+use crate::report::{Report, Reporter};
 use crate::scenario::diagnostic::nearest;
 use crate::scenario::{Diagnostic, ScenarioError};
 use crate::simulation::{RunError, Simulation};
@@ -92,61 +94,6 @@ const PULSE: u64 = 1024;
 
 /// Most steps of many bodies between two looks at the stop flag.
 const STRIDE: u64 = 64;
-
-/// Growth of the energy beyond all that there was, from which on a run is taken to have diverged. A method that is merely
-/// inaccurate does not come near.
-const EXPLOSION: f64 = 100.0;
-
-/// The energy that there can have been: that of the start, the work put in, and what the weights gave on their way down. Energies
-/// met on the way count only in the first half of runs whose input is not all counted: a run may explode in its first steps.
-/// Looked at more and more rarely: what grows without bound does so by powers, and stands out at the end.
-struct Known {
-    steps: u64,
-    next: u64,
-    /// Kinetic and elastic, and of gravity.
-    start: (f64, f64),
-    most: f64,
-}
-
-impl Known {
-    fn new(simulation: &mut Simulation, steps: u64) -> Self {
-        let start = simulation.live_energy().unwrap_or_default();
-        Known {
-            steps,
-            next: 1,
-            start,
-            most: start.0,
-        }
-    }
-
-    fn watch(&mut self, simulation: &mut Simulation) {
-        if simulation.steps_done() < self.next {
-            return;
-        }
-        self.next *= 2;
-        let (live, gravity) = simulation.live_energy().unwrap_or_default();
-        self.most = self.most.max(self.given(simulation, gravity));
-        if simulation.steps_done() <= self.steps / 2 && !simulation.counts_all_input() {
-            self.most = self.most.max(live + simulation.work().input.abs());
-        }
-    }
-
-    /// The energy that there can be now.
-    fn given(&self, simulation: &Simulation, gravity: f64) -> f64 {
-        self.start.0 + simulation.work().input.abs() + f64::max(0.0, self.start.1 - gravity)
-    }
-
-    /// Whether the energy at the end came from nowhere.
-    fn judge(&self, simulation: &mut Simulation, energy: Option<&EnergyReport>) -> Option<RunError> {
-        let ((live, gravity), energy) = (simulation.live_energy()?, energy?);
-        let gained = energy.final_ - energy.initial - energy.input;
-        let known = self.most.max(self.given(simulation, gravity));
-        // What a fall gained is not from nowhere: its sum with the weight's energy is 0 but for rounding.
-        let absurd = gained > EXPLOSION * known && gained > 0.5 * live && !simulation.may_jump();
-        let gained = if live.is_finite() { gained } else { f64::INFINITY };
-        (absurd || !live.is_finite()).then(|| simulation.exploded(gained, known))
-    }
-}
 
 /// The columns to record: those of `[output] columns`, or all.
 ///
@@ -224,7 +171,7 @@ pub fn run(
         1
     };
     let mut ended = Ended::Complete;
-    let mut known = Known::new(simulation, steps);
+    let mut energies = Watch::new(simulation);
     let start = Instant::now();
     while simulation.steps_done() < steps {
         if is_set(options.stop) {
@@ -253,12 +200,17 @@ pub fn run(
                 ended = error.into();
                 break;
             }
-            known.watch(simulation);
+            energies.look(simulation);
             let done = simulation.steps_done();
             if let Some(recorder) = &mut recorder
                 && done.is_multiple_of(every)
             {
                 simulation.observe();
+                if let Some(error) = not_finite(simulation, recorder.columns) {
+                    recorder.written = true;
+                    ended = Ended::Failed(error);
+                    break;
+                }
                 recorder.take(simulation, true)?;
             }
             if let Some(progress) = &mut options.progress {
@@ -275,7 +227,13 @@ pub fn run(
             Ok(ControlFlow::Break(())) if simulation.steps_done() == before => continue,
             Ok(_) => (),
         }
-        known.watch(simulation);
+        energies.look(simulation);
+        if reporter.saw_broken()
+            && let Some(error) = not_finite(simulation, &all)
+        {
+            ended = Ended::Failed(error);
+            break;
+        }
         let done = simulation.steps_done();
         if let Some(recorder) = &mut recorder {
             recorder.take(simulation, done.is_multiple_of(every))?;
@@ -299,9 +257,13 @@ pub fn run(
     }
     let mut report = reporter.finish(simulation, &all, seconds);
     if ended == Ended::Complete
-        && let Some(error) = known.judge(simulation, report.energy.as_ref())
+        && let Some(error) = not_finite(simulation, &all).or_else(|| energies.judge(simulation, options.stop))
     {
         ended = Ended::Failed(error);
+    }
+    if ended == Ended::Complete {
+        report.doubts = ledger::doubts(simulation, &report, energies.most());
+        report.warnings.extend_from_slice(&report.doubts);
     }
     match &ended {
         Ended::Complete => (),
@@ -399,7 +361,7 @@ mod tests {
         let Ended::Failed(RunError::Exploded { time, what, .. }) = ended else {
             panic!("{ended:?}")
         };
-        assert_eq!((time, what.as_str()), (10.0, "block.velocity"));
+        assert!(time <= 10.0 && what == "block.velocity", "{time} {what}");
     }
 
     #[test]

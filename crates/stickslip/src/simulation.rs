@@ -9,9 +9,10 @@ use crate::integrate::lanes::{self, Lane};
 use crate::integrate::march::{self, Statistics};
 use crate::integrate::{Halt, Method, Work};
 use crate::network::implicit::ImplicitView;
+use crate::network::port::Coordinate;
 use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
-use crate::scenario::{ElementSpec, LimitSpec, ParameterSpec, ParameterValue, Scenario, ScenarioError};
+use crate::scenario::{ElementSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Scenario, ScenarioError};
 use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use crate::stop::{Stop, is_set};
 use std::collections::BTreeMap;
@@ -42,6 +43,21 @@ pub enum RunError {
         gained: f64,
         /// Most energy that there was or that went through before, J.
         known: f64,
+        /// What to try.
+        remedy: String,
+    },
+    /// Equations grew beyond their scale, and by another amount with a shorter step.
+    Unconverged {
+        /// Time, s.
+        time: f64,
+        /// What is largest: a column of the trace.
+        what: String,
+        /// Its value.
+        value: f64,
+        /// How many times shorter the other step was.
+        parts: u32,
+        /// The value with that step, if its run came to its end.
+        other: Option<f64>,
         /// What to try.
         remedy: String,
     },
@@ -104,6 +120,20 @@ impl fmt::Display for RunError {
                     f,
                     "the run diverged before t = {time} s: its energy grew by {gained:.1e} J from nowhere, where there had been \
                      {known:.1e} J; {what} is largest\nhelp: {remedy}"
+                )
+            }
+            Self::Unconverged {
+                time,
+                what,
+                value,
+                parts,
+                other,
+                remedy,
+            } => {
+                let other = other.map_or("not finite".to_string(), |other| format!("{other:.1e}"));
+                write!(
+                    f,
+                    "the run diverged before t = {time} s: {what} is {value:.1e}, and {other} with a step {parts} times shorter\nhelp: {remedy}"
                 )
             }
             Self::Stalled { time, what, remedy } => {
@@ -430,6 +460,7 @@ impl Simulation {
                     remedy: "check the initial motion and the drive".into(),
                 });
             }
+            self.refuse_broken_profiles()?;
             if let Some(halt) = halt {
                 return Err(self.halted(halt));
             }
@@ -459,10 +490,53 @@ impl Simulation {
                 ..
             } = self;
             let outcome = (built.method).run::<OBSERVE>(&built.network, state, scratch, work, now);
+            self.refuse_broken_profiles()?;
             outcome.map_err(|halt| self.halted(halt))?;
             left -= now;
         }
         Ok(())
+    }
+
+    /// Ends the run where a profile gave no finite number, whether or not that reached the state.
+    fn refuse_broken_profiles(&self) -> Result<(), RunError> {
+        let Some((signal, time)) = self.scratch.signals.broken() else {
+            return Ok(());
+        };
+        Err(RunError::Diverged {
+            time,
+            step: (time / self.built.network.step) as u64,
+            what: self.name_of_signal(signal, time),
+            remedy: "its profile is infinite or undefined there: check its expression".into(),
+        })
+    }
+
+    /// What a profile prescribes, for messages.
+    fn name_of_signal(&self, signal: usize, time: f64) -> String {
+        let (network, columns) = (&self.built.network, crate::trace::Columns::new(self));
+        let elements = &self.scenario.elements;
+        let actuator = (elements.iter().zip(&self.built.actuators)).find(|(_, signals)| signals.contains(&signal));
+        if let Some(((name, _), _)) = actuator {
+            return format!("{name}.force");
+        }
+        if let Some(drive) = network.drives.iter().find(|drive| drive.signal == signal) {
+            let Coordinate { q, v } = drive.coordinate;
+            return columns.name_of_state(if drive.position { q } else { v });
+        }
+        if let Some(force) = network.forces.iter().find(|force| force.signal == signal) {
+            return format!("the force applied along {}", columns.name_of_state(force.velocity));
+        }
+        if let Some(inclusion) = &self.scenario.inclusion {
+            let input = inclusion.description().inputs.get(signal);
+            return input.map_or("t".to_string(), |input| input.name.clone());
+        }
+        let broken = |element: &ElementSpec| match element.friction().map(|law| &law.normal_force) {
+            Some(Some(NormalForce::Profile(profile))) => !profile.value(time).is_finite(),
+            _ => false,
+        };
+        match elements.iter().find(|(_, element)| broken(element)) {
+            Some((name, _)) => format!("the normal force of {name}"),
+            None => "a profile".to_string(),
+        }
     }
 
     /// How many such simulations, differing in numbers only, are advanced side by side; 1 if it goes alone.
@@ -527,10 +601,12 @@ impl Simulation {
             let steps = self.scratch.march.statistics.steps - before;
             let outcome = march::step::<true>(network, &mut self.state, &mut self.scratch)
                 .and_then(|()| march::check_count(&self.state.march, steps));
+            self.refuse_broken_profiles()?;
             outcome.map_err(|halt| self.halted(halt))?;
         }
         march::land(&self.built.network, &mut self.state, &mut self.scratch, &mut self.work);
         self.observe();
+        self.refuse_broken_profiles()?;
         Ok(watch(self))
     }
 
@@ -649,15 +725,20 @@ impl Simulation {
         }
     }
 
-    /// A run whose energy grew out of proportion.
-    pub(crate) fn exploded(&self, gained: f64, known: f64) -> RunError {
+    /// A run whose energy grew out of proportion, at the latest at a time.
+    pub(crate) fn exploded(&self, time: f64, gained: f64, known: f64) -> RunError {
         let speed = |index: &usize| self.state.values[*index].abs();
         let velocities = self.built.network.layout.velocities();
         let fastest = velocities.max_by(|a, b| speed(a).total_cmp(&speed(b)));
         let columns = crate::trace::Columns::new(self);
         RunError::Exploded {
-            time: self.time(),
-            what: fastest.map_or_else(String::new, |index| columns.name_of_state(index)),
+            time,
+            what: match fastest {
+                _ if self.chain.is_some() => "chain.speed".to_string(),
+                _ if self.spheres.is_some() => "spheres.speed".to_string(),
+                Some(index) => columns.name_of_state(index),
+                None => String::new(),
+            },
             gained,
             known,
             remedy: self.remedy(),
@@ -665,12 +746,17 @@ impl Simulation {
     }
 
     /// What to try where a run diverges.
-    fn remedy(&self) -> String {
+    pub(crate) fn remedy(&self) -> String {
         let broken = self.scratch.signals.get().iter().any(|value| !value.is_finite());
         match self.built.method {
             _ if broken => {
                 "a profile of force, motion or normal force is not finite here: check its expression".to_string()
             }
+            _ if self.spheres.is_some() => "check the initial motion: it is too large".to_string(),
+            _ if self.scenario.inclusion.is_some() && !self.built.method.chooses_steps() => format!(
+                "use a step well below {} s, larger beta and alpha or smaller stiffness in `relax`, or integrator = \"stiff\"",
+                self.built.network.step
+            ),
             Method::ImplicitEuler => {
                 "use a smaller step; springs can be taken at the end of the step with implicit = true".to_string()
             }
@@ -783,12 +869,14 @@ impl Simulation {
             let (kinetic, elastic) = self.energy();
             return Some((kinetic + elastic, 0.0));
         }
+        if let Some((spheres, state)) = self.spheres() {
+            let seen = state.seen(spheres);
+            let weight = spheres.mass * state.balls().len() as f64;
+            let gravity = -weight * spheres.gravity.dot(&seen.position);
+            return Some((seen.energy - gravity, gravity));
+        }
         let network = &self.built.network;
-        if self.open_ledger
-            || !network.own_bodies.is_empty()
-            || self.spheres.is_some()
-            || self.scenario.inclusion.is_some()
-        {
+        if self.open_ledger || !network.own_bodies.is_empty() || self.scenario.inclusion.is_some() {
             return None;
         }
         let mut still = self.state.values.clone();
@@ -798,15 +886,19 @@ impl Simulation {
         Some((mechanical - gravity + elastic, gravity))
     }
 
-    /// Whether the position of a driver is given, which may jump: nobody counts what that puts in.
-    pub(crate) fn may_jump(&self) -> bool {
-        self.built.network.drives.iter().any(|drive| drive.position)
+    /// What `look` sees with other positions and velocities of the network; the present ones come back.
+    pub(crate) fn in_state<T>(&mut self, values: Vec<f64>, look: impl FnOnce(&mut Self) -> T) -> T {
+        let now = std::mem::replace(&mut self.state.values, values);
+        let seen = look(self);
+        self.state.values = now;
+        seen
     }
 
-    /// Whether all energy that goes in is counted: not that of a driver which jumps, nor that of rigid bodies which a step of the implicit
-    /// method sets apart.
-    pub(crate) fn counts_all_input(&self) -> bool {
-        self.built.method.needs_small_steps_of_bristles() && !self.may_jump()
+    /// Work put in so far, over observed steps.
+    pub(crate) fn input(&self) -> f64 {
+        self.chain
+            .as_ref()
+            .map_or(self.work.input, |blocks| blocks.ledger().input)
     }
 
     /// Elastic energy of every element now.

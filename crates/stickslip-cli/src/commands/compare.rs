@@ -1,8 +1,9 @@
 //! `stickslip compare FILE --element NAME --laws A,B,C`.
 
-use super::run::{Progress, stop_flag};
+use super::run::Progress;
 use crate::failure::{Failure, print, print_json, suggestion, warn};
 use crate::picture::{self, Curve, Quantity};
+use crate::stop::stop_flag;
 use crate::text::{list, number, table};
 use clap::Args;
 use serde::Serialize;
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 use stickslip::advice::{ChoiceLine, angular, kinetic_force};
 use stickslip::core::registry::{Family, Law, law, names};
+use stickslip::divergence::Watch;
 use stickslip::report::Reporter;
 use stickslip::scenario::{ElementSpec, FrictionLawSpec, LimitSpec, Number, ParameterSpec, ParameterValue, Scenario};
 use stickslip::trace::Columns;
@@ -328,6 +330,7 @@ fn measure(
     let mut last = 0.0;
     let mut failed = None;
     let mut progress = Progress::new(steps, false);
+    let mut energies = Watch::new(&mut simulation);
     let start = Instant::now();
     while simulation.steps_done() < steps {
         match simulation.advance_observed(1) {
@@ -345,6 +348,7 @@ fn measure(
             simulation.observe();
         }
         reporter.watch(&simulation, &columns);
+        energies.look(&mut simulation);
         let seen = simulation.observations()[index];
         for axis in 0..3 {
             // As the step moves positions: by the new velocity, or to second order.
@@ -378,6 +382,10 @@ fn measure(
         }
     }
     progress.clear();
+    if failed.is_none() {
+        let verdict = energies.judge(&mut simulation, Some(stop_flag()));
+        failed = verdict.map(|error| error.to_string());
+    }
     let report = reporter.finish(&mut simulation, &columns, start.elapsed().as_secs_f64());
     let entry = &simulation.scenario().elements[index].0;
     let number = |key: &str| {
@@ -407,6 +415,7 @@ fn measure(
 /// Time of a bare step, ns: the best of three runs, each from the start, so that all laws are timed over the same motion.
 fn cost(scenario: &Scenario) -> Result<Option<f64>, Failure> {
     const MOST: u64 = 20_000;
+    /// Steps between two looks at the stop flag.
     let mut best = f64::INFINITY;
     for _ in 0..3 {
         let mut simulation = Simulation::new(scenario.clone())?;

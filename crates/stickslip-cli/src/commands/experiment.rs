@@ -3,6 +3,7 @@
 use crate::experiments::{EXPERIMENTS, Experiment, Findings, Number, Rig};
 use crate::failure::{Failure, note, print, print_json};
 use crate::picture;
+use crate::stop::stopped;
 use crate::text::{list, number, table};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -63,6 +64,7 @@ impl ExperimentCommand {
             let rig = Rig::new(law, &self.set);
             let outcome = match (experiment.run)(&rig) {
                 Ok(findings) => Ok(findings),
+                Err(failure) if stopped() => return Err(failure),
                 // Of several laws the others go on; a slip in the only one is told as it is.
                 Err(failure) if self.law.len() == 1 && self.law[0] != "all" => return Err(failure),
                 Err(Failure::Input(text) | Failure::Work(text)) => Err(text),

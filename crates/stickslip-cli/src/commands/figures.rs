@@ -2,6 +2,7 @@
 
 use crate::failure::{Failure, note, print};
 use crate::figures::{Entry, FIGURES, Reproduction, failures};
+use crate::output::{Place, write_whole};
 use clap::Args;
 use std::fs;
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ impl Figures {
     pub fn execute(self) -> Result<(), Failure> {
         let chosen = choose(&self.names)?;
         fs::create_dir_all(&self.out).map_err(|error| Failure::write(&self.out, &error))?;
+        let path = self.out.join("index.html");
+        Place::of(&path)?;
         let mut reproduction = Reproduction::default();
         let (mut failed, mut judged) = (0, 0);
         for entry in chosen {
@@ -49,11 +52,7 @@ impl Figures {
             failed += failing;
             judged += count;
         }
-        let path = self.out.join("index.html");
-        reproduction
-            .page()
-            .save(&path)
-            .map_err(|error| Failure::Work(error.to_string()))?;
+        write_whole(&path, reproduction.page().to_html().as_bytes())?;
         print(&format!("{}\n", path.display()))?;
         if failed > 0 {
             return Err(Failure::Work(format!(

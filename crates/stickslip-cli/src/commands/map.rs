@@ -2,11 +2,13 @@
 
 mod drawing;
 
-use super::run::{Progress, stop_flag};
-use super::sweep::{description, threads};
+use super::run::{Progress, threads};
+use super::sweep::{Doubts, description};
 use crate::failure::{Failure, note, print, print_json};
+use crate::output::Place;
 use crate::picture;
 use crate::row_file::{self, RowFile, field};
+use crate::stop::stop_flag;
 use crate::text::{about, number, table};
 use crate::trace_file::quoted;
 use clap::Args;
@@ -63,9 +65,9 @@ pub struct Map {
     /// Draw the map to this file: .svg or .png
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
-    /// Threads to use; default: one per core. The result is the same for any number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
+    /// Threads to use; default and most: one per core. The result is the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    threads: Option<u64>,
     /// Continue the file of a map that was interrupted
     #[arg(long, requires = "out")]
     resume: bool,
@@ -180,6 +182,7 @@ fn row(keys: Vec<Value>, text: &str) -> Option<Row> {
             value(growth)?,
         ],
         failure: stable.is_empty().then(|| "it failed before".to_string()),
+        doubts: Vec::new(),
     })
 }
 
@@ -228,8 +231,10 @@ impl Map {
             cells,
             points,
             reason,
+            doubts,
             ..
         } = results;
+        doubts.say();
         if let Some(file) = file {
             file.finish()?;
         }
@@ -248,7 +253,8 @@ impl Map {
         } else if !self.quiet {
             let text = summary(&sweep, &cells, &points, self.trace_boundary, seconds);
             // Rows on standard output are not mixed with words.
-            if self.out.is_some() { print(&text)? } else { note(&text) }
+            let in_file = self.out.as_deref().is_some_and(|path| !Place::is_stream(path));
+            if in_file { print(&text)? } else { note(&text) }
         }
         match reason {
             Some(reason) if failed == cells.len() => Err(Failure::Work(format!(
@@ -328,7 +334,6 @@ impl Map {
 
 /// Where rows go, and what is kept of them.
 struct Results {
-    out: Option<PathBuf>,
     file: Option<RowFile>,
     to_standard_output: bool,
     cells: Vec<Cell>,
@@ -337,19 +342,20 @@ struct Results {
     points: Vec<Point>,
     /// Why the first run failed, if one did.
     reason: Option<String>,
+    doubts: Doubts,
     broken: Option<Failure>,
 }
 
 impl Results {
     fn new(map: &Map, sweep: &Sweep, header: &str) -> Result<Self, Failure> {
         let mut results = Results {
-            out: map.out.clone(),
             file: None,
             to_standard_output: map.out.is_none() && !map.json,
             cells: Vec::new(),
             known: HashMap::new(),
             points: Vec::new(),
             reason: None,
+            doubts: Doubts::default(),
             broken: None,
         };
         let Some(path) = &map.out else {
@@ -390,8 +396,7 @@ impl Results {
             seen.borrow_mut().push(row);
             Ok(())
         };
-        let (file, _) = RowFile::resume(path, header, &description, &mut check)?;
-        results.file = Some(file);
+        let (found, _) = RowFile::find(path, header, &description, &mut check)?;
         let rows = seen.into_inner();
         if let Some(last) = rows.last() {
             let again = sweep.runner().run(last.keys.clone(), None);
@@ -406,6 +411,7 @@ impl Results {
                 ));
             }
         }
+        results.file = Some(found.go_on(header, &description)?);
         for row in rows {
             results.cells.push(Cell::of(&row));
             results
@@ -419,6 +425,7 @@ impl Results {
         if let Some(reason) = &row.failure {
             self.reason.get_or_insert_with(|| reason.clone());
         }
+        self.doubts.take(row);
         let text = line(row);
         if let Some(file) = &mut self.file {
             file.row(&text)?;
@@ -437,20 +444,17 @@ impl Results {
         if let Some(failure) = self.broken {
             return failure;
         }
-        if let Some(file) = self.file {
-            let left = file.interrupt();
-            note(&format!(
-                "{} holds the rows so far: continue with --resume",
-                left.display()
-            ));
+        match self.file {
+            Some(file) => file.broken(error),
+            None => Failure::Work(error.to_string()),
         }
-        Failure::write(&self.out.unwrap_or_default(), error)
     }
 
     fn stopped(self) -> Failure {
         let rows = self.cells.len();
-        let kept = self.file.map_or(String::new(), |file| {
-            format!("; {} holds them: continue with --resume", file.interrupt().display())
+        let left = self.file.and_then(RowFile::interrupt);
+        let kept = left.map_or(String::new(), |left| {
+            format!("; {} holds them: continue with --resume", left.display())
         });
         Failure::Work(format!("stopped after {rows} runs{kept}"))
     }

@@ -13,8 +13,6 @@ mod run;
 mod schema;
 mod sweep;
 
-pub use run::stop_flag;
-
 use crate::failure::Failure;
 use clap::Subcommand;
 

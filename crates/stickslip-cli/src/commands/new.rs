@@ -1,9 +1,9 @@
 //! `stickslip new TEMPLATE [FILE]`.
 
 use crate::failure::{Failure, note, print};
+use crate::output::PendingFile;
 use crate::text::list;
 use clap::Args;
-use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
 use std::path::PathBuf;
 use stickslip::scenario::{TEMPLATES, Template};
@@ -42,8 +42,14 @@ impl New {
         let Some(path) = self.file else {
             return print(template.text);
         };
-        let created = OpenOptions::new().write(true).create_new(true).open(&path);
-        match created.and_then(|mut file| file.write_all(template.text.as_bytes())) {
+        let written = if path.symlink_metadata().is_ok() {
+            Err(ErrorKind::AlreadyExists.into())
+        } else {
+            let mut file = PendingFile::create(&path)?;
+            file.write_all(template.text.as_bytes())
+                .and_then(|()| file.commit_new())
+        };
+        match written {
             Ok(()) => {
                 note(&format!(
                     "wrote {0}: {1}\ntry: stickslip run {0}",

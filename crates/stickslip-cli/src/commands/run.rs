@@ -2,20 +2,20 @@
 
 mod summary;
 
-use crate::failure::{Failure, print, print_json, warn};
+use crate::failure::{Failure, note, print, print_json, warn};
+use crate::output::is_standard_output;
 use crate::picture::{self, Recording, Window};
+use crate::stop::stop_flag;
 use crate::trace_file::{Format, TraceFile};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
-use std::sync::LazyLock;
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
+use stickslip::Simulation;
 use stickslip::quantity::{Dimension, parse_quantity};
 use stickslip::run::{Ended, Options, Sink, recorded_columns, run};
 use stickslip::scenario::Scenario;
-use stickslip::{Simulation, Stop};
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -27,8 +27,9 @@ Examples:
 
 /// Simulate a scenario: print a summary, write the trace and a picture
 ///
-/// The trace has one row per step (or every Nth), with the columns the scenario chooses or all. An existing file is replaced
-/// only when the new one is complete; Ctrl-C and a failing run leave what was reached.
+/// The trace has one row per step (or every Nth), with the columns the scenario chooses or all. Rows go to FILE.part, which
+/// becomes FILE at the end; Ctrl-C, a failing run and a full disk leave what was reached. A pipe or device, such as
+/// /dev/stdout, is written to as it is, as CSV unless its name says otherwise.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Run {
@@ -52,7 +53,7 @@ pub struct Run {
     /// Record every Nth step; the first and the last are always recorded
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
     every: u64,
-    /// Threads for the blocks of a chain or for many spheres; default one per core. Anything else needs one; results are the same for any number
+    /// Threads for the blocks of a chain or for many spheres; default and most: one per core. Anything else needs one; results are the same for any number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     threads: Option<u64>,
     /// Print the run report as JSON instead of the summary
@@ -85,8 +86,7 @@ impl Run {
         }
         let mut simulation = Simulation::new(Scenario::read(&self.file, &self.set)?)?;
         if simulation.chain().is_some() || simulation.spheres().is_some() {
-            let cores = std::thread::available_parallelism().map_or(1, usize::from);
-            simulation.use_threads(self.threads.map_or(cores, |threads| threads as usize));
+            simulation.use_threads(threads(self.threads));
         }
         let columns = recorded_columns(&simulation)?;
         let steps = simulation.built().steps;
@@ -123,11 +123,16 @@ impl Run {
         let rows = wanted.then_some((&columns, &mut sink as &mut Sink<'_>));
         let outcome = run(&mut simulation, rows, options);
         progress.clear();
-        let mut outcome = outcome.map_err(|error| Failure::write(self.out.as_deref().unwrap_or(&self.file), &error))?;
-        // The trace is whole before anything else is tried.
-        if let Some(trace) = trace {
-            trace.finish()?;
-        }
+        let mut outcome = match (outcome, trace) {
+            // The trace is whole before anything else is tried.
+            (Ok(outcome), Some(trace)) => {
+                trace.finish()?;
+                outcome
+            }
+            (Ok(outcome), None) => outcome,
+            (Err(error), Some(trace)) => return Err(trace.rescue(&error)),
+            (Err(error), None) => return Err(Failure::Work(error.to_string())),
+        };
         outcome.report.examine_steady_sliding(&simulation, Some(stop_flag()));
         if let (Some(recording), Some(path)) = (recording, &self.plot) {
             let mut figure = recording.figure();
@@ -140,7 +145,15 @@ impl Run {
             print_json(&outcome.report)?;
         } else if !self.quiet && !matches!(outcome.ended, Ended::Failed(_)) {
             // Numbers of a run that went astray say nothing; the error does.
-            print(&summary::text(&simulation, &outcome.report))?;
+            let text = summary::text(&simulation, &outcome.report);
+            // Rows on standard output are not mixed with words.
+            let rows_there = self.out.as_deref().is_some_and(is_standard_output);
+            if rows_there { note(&text) } else { print(&text)? }
+        }
+        if !self.json {
+            for doubt in &outcome.report.doubts {
+                note(&format!("warning: {doubt}"));
+            }
         }
         match outcome.ended {
             Ended::Complete => Ok(()),
@@ -153,17 +166,10 @@ impl Run {
     }
 }
 
-/// True once the user pressed Ctrl-C; pressed again, the program ends at once.
-pub fn stop_flag() -> &'static Stop {
-    static STOP: LazyLock<Stop> = LazyLock::new(Stop::default);
-    let handler = || {
-        if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(130);
-        }
-    };
-    // If it cannot be set, the program ends at Ctrl-C as programs do.
-    let _ = ctrlc::try_set_handler(handler);
-    &STOP
+/// How many threads to use: as many as are wanted, but no more than there are cores. The others would only wait.
+pub fn threads(wanted: Option<u64>) -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    wanted.map_or(cores, |wanted| wanted.min(cores as u64) as usize)
 }
 
 /// A bar on a terminal, once the work has lasted a while.

@@ -1,8 +1,9 @@
 //! `stickslip sweep FILE --vary KEY=SPEC --measure PATH`.
 
-use super::run::{Progress, stop_flag};
+use super::run::{Progress, threads};
 use crate::failure::{Failure, note, print};
 use crate::row_file::{self, Description, RowFile, field};
+use crate::stop::stop_flag;
 use crate::text::about;
 use crate::trace_file::quoted;
 use clap::Args;
@@ -27,7 +28,7 @@ Examples:
 /// carry a unit. PATH is a path in the run report, as `run --json` prints it. Rows have the varied keys in SI units, the
 /// measures, and `status`, which is `ok` or says why a run failed.
 ///
-/// Rows are written as soon as they are there, to FILE.part, which becomes FILE at the end. After a kill or a
+/// Rows are written as soon as they are there, to FILE.part, which becomes FILE at the end. After Ctrl-C, a kill or a
 /// full disk --resume goes on where the rows end. The result is the same for any number of threads.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -46,9 +47,9 @@ pub struct Sweep {
     /// Write the rows to this file: .csv or .parquet; without it they go to standard output
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// Threads to use; default: one per core. The result is the same for any number
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    threads: Option<u16>,
+    /// Threads to use; default and most: one per core. The result is the same for any number
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    threads: Option<u64>,
     /// Continue the file of a sweep that was interrupted
     #[arg(long, requires = "out")]
     resume: bool,
@@ -69,14 +70,6 @@ fn shard(text: &str) -> Result<(u64, u64), String> {
         Some((i, n)) if i >= 1 && i <= n => Ok((i, n)),
         _ => Err("write I/N with I from 1 to N: 1/4, 2/4, 3/4, 4/4".to_string()),
     }
-}
-
-/// How many threads to use.
-pub fn threads(wanted: Option<u16>) -> usize {
-    wanted.map_or_else(
-        || std::thread::available_parallelism().map_or(1, usize::from),
-        usize::from,
-    )
 }
 
 /// What rows depend on, for the state of a file.
@@ -169,7 +162,7 @@ impl Sweep {
                 same.then_some(())
                     .ok_or_else(|| format!("it should begin with {keys} and is {text}"))
             };
-            let (file, done) = RowFile::resume(path, header, &description, &mut check)?;
+            let (found, done) = RowFile::find(path, header, &description, &mut check)?;
             rows.start += done;
             // What no description holds, such as a file that the scenario names, shows in a row that is done again.
             if done > 0 && !self.measure.iter().any(|path| path == "seconds") {
@@ -185,7 +178,7 @@ impl Sweep {
                     ));
                 }
             }
-            file
+            found.go_on(header, &description)?
         } else {
             RowFile::create(path, header, &description)?
         };
@@ -194,15 +187,8 @@ impl Sweep {
                 file.finish()?;
                 done.end(None)
             }
-            Ok(done) => done.end(Some(file.interrupt())),
-            Err(error) => {
-                let left = file.interrupt();
-                note(&format!(
-                    "{} holds the rows so far: continue with --resume",
-                    left.display()
-                ));
-                Err(Failure::write(path, &error))
-            }
+            Ok(done) => done.end(file.interrupt()),
+            Err(error) => Err(file.broken(&error)),
         }
     }
 
@@ -226,6 +212,7 @@ impl Sweep {
                 done.failed += 1;
                 done.reason.get_or_insert_with(|| reason.clone());
             }
+            done.doubts.take(&row);
             sink(row)?;
             done.rows += 1;
             progress.show(done.rows);
@@ -251,11 +238,42 @@ struct Done {
     failed: u64,
     /// Why the first failed.
     reason: Option<String>,
+    doubts: Doubts,
+}
+
+/// Rows whose energy ledger warns of something.
+#[derive(Default)]
+pub struct Doubts {
+    rows: u64,
+    /// What the first of them warns of.
+    first: Option<String>,
+}
+
+impl Doubts {
+    /// Looks at a row.
+    pub fn take(&mut self, row: &Row) {
+        if let Some(doubt) = row.doubts.first() {
+            self.rows += 1;
+            self.first.get_or_insert_with(|| doubt.clone());
+        }
+    }
+
+    /// Says so once, with their number.
+    pub fn say(&self) {
+        if let Some(first) = &self.first {
+            let runs = if self.rows == 1 { "run" } else { "runs" };
+            note(&format!(
+                "warning: the energy of {} {runs} is in doubt, of the first because {first}",
+                self.rows
+            ));
+        }
+    }
 }
 
 impl Done {
     /// Says so. `left` is where the rows of an interrupted sweep are.
     fn end(self, left: Option<PathBuf>) -> Result<(), Failure> {
+        self.doubts.say();
         let Done {
             total, rows, failed, ..
         } = self;

@@ -1,7 +1,7 @@
 //! The rig: a scenario with a friction called `floor` whose law is exchanged, and the run of it.
 
-use crate::commands::stop_flag;
 use crate::failure::Failure;
+use crate::stop::stop_flag;
 use crate::text::number;
 use std::cell::RefCell;
 use std::sync::atomic::Ordering;

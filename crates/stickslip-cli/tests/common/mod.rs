@@ -65,15 +65,72 @@ impl Folder {
     }
 
     pub fn command(&self, arguments: &[&str]) -> Command {
+        hear_signals();
         let mut command = Command::new(env!("CARGO_BIN_EXE_stickslip"));
         command.current_dir(&self.0).args(arguments).stdin(Stdio::null());
         command
+    }
+
+    /// The program here in a shell that does this first, such as to ignore a signal.
+    #[cfg(unix)]
+    pub fn after(&self, first: &str, arguments: &[&str]) -> Command {
+        hear_signals();
+        let mut command = Command::new("sh");
+        command.args([
+            "-c",
+            &format!("{first}; exec \"$0\" \"$@\""),
+            env!("CARGO_BIN_EXE_stickslip"),
+        ]);
+        command.current_dir(&self.0).args(arguments).stdin(Stdio::null());
+        command
+    }
+
+    /// Runs the program here where no file may have more than so many blocks of 512 or 1024 bytes, as on a full disk.
+    #[cfg(unix)]
+    pub fn run_within(&self, blocks: u64, arguments: &[&str]) -> Ran {
+        let first = format!("trap '' XFSZ; ulimit -f {blocks}");
+        Ran::from(self.after(&first, arguments).output().unwrap())
+    }
+
+    /// Waits until there is such a file with something in it.
+    pub fn wait_for(&self, name: &str) {
+        for _ in 0..2000 {
+            if std::fs::metadata(self.path(name)).is_ok_and(|found| found.len() > 0) {
+                return;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        panic!("{name} was never written");
     }
 
     /// Runs the program here.
     pub fn run(&self, arguments: &[&str]) -> Ran {
         Ran::from(self.command(arguments).output().unwrap())
     }
+}
+
+/// Where tests are started in the background or under `nohup`, signals are ignored, and would be by what they start. One that is
+/// handled here is as by default there.
+fn hear_signals() {
+    #[cfg(unix)]
+    {
+        use signal_hook::consts::{SIGHUP, SIGINT};
+        static ONCE: std::sync::Once = std::sync::Once::new();
+        ONCE.call_once(|| {
+            for signal in [SIGINT, SIGHUP] {
+                let always = std::sync::Arc::new(true.into());
+                signal_hook::flag::register_conditional_default(signal, always).unwrap();
+            }
+        });
+    }
+}
+
+/// Sends a signal by its name.
+#[cfg(unix)]
+pub fn signal(child: &std::process::Child, name: &str) {
+    let id = child.id().to_string();
+    let sent = Command::new("kill").args([&format!("-{name}"), &id]).status();
+    assert!(sent.unwrap().success());
 }
 
 impl Drop for Folder {

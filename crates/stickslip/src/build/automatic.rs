@@ -2,6 +2,7 @@
 
 use super::Builder;
 use crate::element::spring::Spring;
+use crate::integrate::Method;
 use crate::network::implicit::StiffSpring;
 use crate::scenario::ElementSpec;
 use std::collections::BTreeMap;
@@ -44,25 +45,13 @@ impl Builder<'_> {
                 unresolved && (straight || self.axes[spring.element] == 1)
             })
         };
+        let all = springs.0.iter().chain(&springs.1).chain(&springs.2);
+        let judged: Vec<(usize, Resolved)> = all
+            .filter(|spring| !(self.method.implicit() && stiff(spring)))
+            .map(|spring| (spring.element, self.resolved(ends(spring, 0), ends(spring, 1))))
+            .collect();
         if !self.method.implicit() {
-            // The classical Runge-Kutta method follows a vibration while ωT < 2.83 and a decay while T·d/m < 2.78.
-            let unstable = |spring: &&Spring| step * step * ends(spring, 0) > 8.0 || step * ends(spring, 1) > 2.78;
-            let all = springs.0.iter().chain(&springs.1).chain(&springs.2);
-            let fixed = self.method.needs_small_steps();
-            let found: Vec<usize> = all
-                .filter(|spring| fixed && unstable(spring))
-                .map(|spring| spring.element)
-                .collect();
-            for element in found {
-                let path = format!("elements.{}", self.scenario.elements[element].0);
-                let message = "the step is too large for this spring and the masses at its ends: the run will diverge";
-                let other = self.scenario.stable_integrator();
-                self.warn(
-                    &path,
-                    message,
-                    format!("use a smaller step, or integrator = \"{other}\""),
-                );
-            }
+            self.warn_of_unresolved_springs(&judged);
             return;
         }
         let mut moved = Vec::new();
@@ -73,6 +62,7 @@ impl Builder<'_> {
         };
         let kept = (keep(&springs.0, 1), keep(&springs.1, 2), keep(&springs.2, 3));
         self.groups.springs = kept;
+        self.warn_of_unresolved_springs(&judged);
         for (
             Spring {
                 element,
@@ -118,4 +108,87 @@ impl Builder<'_> {
             });
         }
     }
+
+    /// How the method follows a vibration with ω² = `stiffness` (per mass) and the decay `damping` (per mass), or a bound of them.
+    pub(super) fn resolved(&self, stiffness: f64, damping: f64) -> Resolved {
+        let (vibration, decay) = (self.step * self.step * stiffness, self.step * damping);
+        let steps = (self.scenario.simulation.duration / self.step).max(1.0);
+        let diverges = match self.method {
+            // The classical Runge-Kutta method follows a vibration while ωT < 2.83 and a decay while T·d/m < 2.78.
+            Method::Rk4 => vibration > 8.0 || decay > 2.78,
+            Method::Euler => {
+                // |λ|² = 1 − T·d/m + ω²T² where it vibrates.
+                let growth = 0.5 * steps * libm::log1p(vibration - decay);
+                let vibrates = decay * decay < 4.0 * vibration;
+                if vibrates && growth > std::f64::consts::LN_2 && growth < 50.0 {
+                    return Resolved::Grows(libm::exp(growth));
+                }
+                if vibrates { growth >= 50.0 } else { decay > 2.0 }
+            }
+            // Springs at the start of the step, positions with the new velocities.
+            Method::ImplicitEuler => vibration + 2.0 * decay > 4.0,
+            Method::Newmark => match self.scenario.simulation.newmark {
+                Some(rule) => vibration * (0.5 * rule.gamma - rule.beta) > 1.0,
+                None => false,
+            },
+            Method::Trapezoidal | Method::Adaptive | Method::Stiff => false,
+        };
+        if diverges {
+            Resolved::Diverges
+        } else if vibration > 1.0 && !self.method.chooses_steps() {
+            Resolved::Coarse(TURN / vibration.sqrt())
+        } else {
+            Resolved::Well
+        }
+    }
+
+    fn warn_of_unresolved_springs(&mut self, judged: &[(usize, Resolved)]) {
+        for &(element, resolved) in judged {
+            self.warn_of_unresolved_spring(element, resolved);
+        }
+    }
+
+    pub(super) fn warn_of_unresolved_spring(&mut self, element: usize, resolved: Resolved) {
+        let (name, spec) = &self.scenario.elements[element];
+        let path = format!("elements.{name}");
+        let own = matches!(spec, ElementSpec::Spring(_));
+        let other = self.scenario.stable_integrator();
+        let (message, help) = match resolved {
+            Resolved::Diverges => (
+                "the step is too large for this spring and the masses at its ends: the run will diverge".to_string(),
+                if self.method.implicit() {
+                    "use a smaller step, or leave implicit = false out".to_string()
+                } else {
+                    format!("use a smaller step, or integrator = \"{other}\"")
+                },
+            ),
+            Resolved::Grows(factor) if own => (
+                format!(
+                    "explicit Euler adds energy to the vibration on this spring: it grows up to {factor:.1e}-fold in the run"
+                ),
+                "use a smaller step, or integrator = \"rk4\"".to_string(),
+            ),
+            Resolved::Coarse(steps) if own => (
+                format!(
+                    "the step is near the period of this spring: a vibration takes {steps:.1} steps, and is not resolved"
+                ),
+                "use a step below a twentieth of the period if the vibration matters".to_string(),
+            ),
+            _ => return,
+        };
+        self.warn(&path, message, help);
+    }
+}
+
+/// How a method follows a vibration.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Resolved {
+    /// It has enough steps.
+    Well,
+    /// It has so few steps.
+    Coarse(f64),
+    /// Its amplitude grows by this factor in the run.
+    Grows(f64),
+    /// It grows without bound.
+    Diverges,
 }

@@ -1,5 +1,6 @@
 //! Elements: each goes into the group of its kind.
 
+use super::automatic::Resolved;
 use super::laws::{Felt, LawKind, Rubbing};
 use super::normal::{Landing, NormalKind, Pressed};
 use super::{Builder, Place};
@@ -327,6 +328,10 @@ impl Builder<'_> {
         }
         self.axes[element] = 3;
         self.use_links(&[first, second]);
+        let at = spec.at.map(Vector3::from);
+        let inverse = self.inverse_mass_at(first, &at[0]) + self.inverse_mass_at(second, &at[1]);
+        let resolved = self.resolved(spec.stiffness * inverse, spec.damping * inverse);
+        self.warn_of_unresolved_spring(element, resolved);
         self.groups.joints.push(Joint {
             element,
             kind: JointType::Spherical,
@@ -1111,6 +1116,18 @@ impl Builder<'_> {
             "Nm*s/rad",
             why_turning("sqrt(rotational_stiffness*J)"),
         );
+        let turns = spec.joint_type != JointType::Spherical;
+        let parts = [(kt / mass, bt / mass, true), (kr / inertia, br / inertia, turns)];
+        if parts
+            .iter()
+            .any(|&(k, d, there)| there && self.resolved(k, d) == Resolved::Diverges)
+        {
+            self.warn(
+                path,
+                "the step is too large for the stiffness or damping of this joint: the run will diverge",
+                "use a smaller step, softer values, or leave them out to have them chosen",
+            );
+        }
         let rotations = spec.between.map(|port| self.initial_rotation(port));
         // What a fixed or prismatic joint holds is how the bodies stand to each other at the start.
         let rest = rotations[0].tr_mul(&rotations[1]);

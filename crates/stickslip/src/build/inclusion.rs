@@ -3,7 +3,7 @@
 use super::Builder;
 use crate::element::inclusion::InclusionGroup;
 use crate::inclusion::Inclusion;
-use crate::integrate::METHODS;
+use crate::integrate::{METHODS, Method};
 use crate::profile::{Expression, Profile};
 
 impl Builder<'_> {
@@ -22,6 +22,7 @@ impl Builder<'_> {
             self.error("simulation.integrator", message).help = Some(format!("use {}", able.join(" or ")));
             return;
         }
+        self.warn_of_short_relaxation(inclusion);
         let mut signals: Vec<usize> = inclusion
             .description()
             .inputs
@@ -46,5 +47,29 @@ impl Builder<'_> {
             first,
             signals,
         });
+    }
+
+    /// Warns of time constants that steps of a given length do not resolve: states relax as ẋ = −x/τ, which euler follows while
+    /// T < 2·τ and rk4 while T < 2.78·τ.
+    fn warn_of_short_relaxation(&mut self, inclusion: &Inclusion) {
+        if !self.method.needs_small_steps() {
+            return;
+        }
+        let limit = if self.method == Method::Euler { 2.0 } else { 2.78 };
+        for (name, relaxation) in &inclusion.description().relax {
+            for (key, time) in [("beta", relaxation.beta), ("alpha", relaxation.alpha)] {
+                let Some(time) = time.filter(|time| self.step > *time) else {
+                    continue;
+                };
+                let what = if self.step > limit * time {
+                    "the run will diverge"
+                } else {
+                    "its relaxation is not resolved"
+                };
+                let message = format!("{key} = {time} s is shorter than the step of {} s: {what}", self.step);
+                let help = format!("use a step below {time:.1e} s, a longer {key}, or integrator = \"stiff\"");
+                self.warn(&format!("inclusion.relax.{name}.{key}"), message, help);
+            }
+        }
     }
 }

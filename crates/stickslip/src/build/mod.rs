@@ -4,6 +4,7 @@ mod automatic;
 mod bodies;
 mod chain;
 mod elements;
+mod idle;
 mod inclusion;
 mod islands;
 mod laws;
@@ -214,6 +215,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
     if !builder.errors.is_empty() {
         return Err(scenario.error(builder.errors));
     }
+    builder.warn_of_idle_keys();
     let (chain, chain_start) = chain.unzip();
     let (spheres, spheres_start) = spheres.unzip();
     Ok(Built {

@@ -340,7 +340,12 @@ fn turn(q: usize, v: usize, step: f64, before: &[f64], after: &mut [f64]) {
 /// The energy ledger of the step: every force acted through the whole step, so its work is T·f·w⁺.
 fn account(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64) {
     let layout = &network.layout;
-    work.kinetic += network.kinetic_loss(&scratch.trial, &scratch.sum);
+    work.kinetic += network.kinetic_loss(
+        (&scratch.trial, &scratch.sum),
+        step,
+        &mut scratch.rate,
+        &mut scratch.linkages,
+    );
     // Motion at the start of the step with the velocities of its end: that is what the forces worked on.
     scratch.rate[..layout.positions].copy_from_slice(&scratch.trial[..layout.positions]);
     scratch.rate[layout.velocities()].copy_from_slice(&scratch.sum[layout.velocities()]);

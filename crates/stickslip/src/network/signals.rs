@@ -28,6 +28,9 @@ pub struct SignalValues {
     /// Grid index they were asked for last, and where its values are kept.
     last: u64,
     slot: usize,
+    /// The first value that was no finite number: which signal, and when. Laws may hide it, as a normal force that is undefined
+    /// counts as none.
+    broken: Option<(usize, f64)>,
 }
 
 /// Values of a signal at the coming grid points.
@@ -86,6 +89,7 @@ impl Signals {
             stride: 1,
             last: 0,
             slot: 0,
+            broken: None,
         };
         self.sample(0, &mut values);
         values
@@ -110,6 +114,7 @@ impl Signals {
         for ahead in &values.restless {
             values.value[ahead.signal] = self.profiles[ahead.signal].value(time);
         }
+        values.look_for_broken(|| time);
     }
 
     /// The first time after `after` at which a profile is known to jump or to have a kink.
@@ -132,8 +137,13 @@ impl Signals {
             None => self.look_ahead(index, values),
         };
         (values.last, values.slot) = (index, slot);
+        let mut check = 0.0;
         for ahead in &values.restless {
             values.value[ahead.signal] = ahead.values[slot];
+            check += 0.0 * ahead.values[slot];
+        }
+        if check != 0.0 {
+            values.look_for_broken(|| self.grid.time(index));
         }
     }
 
@@ -150,6 +160,7 @@ impl Signals {
             next = next.min(*until);
         }
         values.next_step = next;
+        values.look_for_broken(|| t);
     }
 
     /// Evaluates the signals that change all the time at `index` and the grid points after it; returns the slot of
@@ -273,6 +284,19 @@ impl SignalValues {
     /// The first grid index after the present one at which a value may be another.
     pub(crate) fn constant_until(&self) -> u64 {
         self.next
+    }
+
+    /// Notes the first value that is no finite number.
+    fn look_for_broken(&mut self, time: impl Fn() -> f64) {
+        if self.broken.is_none() {
+            let broken = self.free().find(|&signal| !self.value[signal].is_finite());
+            self.broken = broken.map(|signal| (signal, time()));
+        }
+    }
+
+    /// The first value so far that was no finite number: its signal and when it was.
+    pub(crate) fn broken(&self) -> Option<(usize, f64)> {
+        self.broken
     }
 
     /// Puts a signal under the caller's control: it keeps this value until the next call.

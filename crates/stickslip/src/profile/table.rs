@@ -27,6 +27,9 @@ pub enum After {
     Zero,
 }
 
+/// Bytes of the largest CSV file that is read.
+const LARGEST_CSV: u64 = 512 << 20;
+
 /// What is wrong with a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TableError(String);
@@ -100,13 +103,28 @@ impl Table {
         })
     }
 
-    /// Reads two columns of a CSV file with a header row: linear, and the last value holds.
+    /// Reads two columns of a CSV file with a header row: linear, and the last value holds. Pipes and devices, which may have no
+    /// end, and files above 512 MiB are refused.
     pub fn from_csv(path: impl AsRef<Path>, time_column: &str, value_column: &str) -> Result<Self, TableError> {
         let path = path.as_ref();
-        let file = std::fs::File::open(path)
-            .map_err(|cause| TableError(format!("cannot read {}: {cause}", path.display())))?;
-        Self::from_csv_reader(file, time_column, value_column)
-            .map_err(|TableError(cause)| TableError(format!("{}: {cause}", path.display())))
+        let unreadable = |cause: &dyn fmt::Display| TableError(format!("cannot read {}: {cause}", path.display()));
+        // Before it is opened: a pipe that nobody writes to would wait for ever.
+        let found = std::fs::metadata(path).map_err(|cause| unreadable(&cause))?;
+        if !found.is_file() {
+            return Err(unreadable(&"it is not an ordinary file"));
+        }
+        let too_large = || unreadable(&"it is larger than 512 MiB; keep fewer rows of it");
+        if found.len() > LARGEST_CSV {
+            return Err(too_large());
+        }
+        let file = std::fs::File::open(path).map_err(|cause| unreadable(&cause))?;
+        // It may grow while it is read.
+        let mut limited = file.take(LARGEST_CSV + 1);
+        let table = Self::from_csv_reader(&mut limited, time_column, value_column);
+        if limited.limit() == 0 {
+            return Err(too_large());
+        }
+        table.map_err(|TableError(cause)| TableError(format!("{}: {cause}", path.display())))
     }
 
     /// Like [`Table::from_csv`], from any source.

@@ -45,6 +45,7 @@ pub use axis::{Axis, Spacing, Value};
 pub use boundary::{Boundary, Column};
 pub use measure::Measure;
 
+use crate::divergence;
 use crate::run::{Ended, Options, recorded_columns, run};
 use crate::scenario::{Draft, MapSpec, Scenario, ScenarioError};
 use crate::simulation::{RunError, Simulation};
@@ -125,6 +126,8 @@ pub struct Row {
     pub values: Vec<serde_json::Value>,
     /// Why the run failed, if it did, in one line.
     pub failure: Option<String>,
+    /// What the energy ledger of the run warns of; empty where only final values are measured, which needs no ledger.
+    pub doubts: Vec<String>,
 }
 
 /// A grid of runs. The last axis varies fastest.
@@ -383,6 +386,9 @@ impl Sweep {
     }
 }
 
+/// The measures of a row, and what its ledger warns of.
+type Measured = (Vec<serde_json::Value>, Vec<String>);
+
 /// The simulation of a row, or why there is none.
 type Prepared = Result<Box<Simulation>, String>;
 
@@ -535,22 +541,24 @@ impl Runner<'_> {
             }
             Err(reason) => Err(reason),
         };
-        let (values, failure) = match outcome {
-            Ok(values) => (values, None),
+        let (values, failure, doubts) = match outcome {
+            Ok((values, doubts)) => (values, None, doubts),
             Err(reason) => {
                 let line = reason.lines().next().unwrap_or("failed").to_string();
-                (vec![serde_json::Value::Null; self.sweep.measures.len()], Some(line))
+                let nothing = vec![serde_json::Value::Null; self.sweep.measures.len()];
+                (nothing, Some(line), Vec::new())
             }
         };
-        Some(Row { keys, values, failure })
+        Some(Row {
+            keys,
+            values,
+            failure,
+            doubts,
+        })
     }
 
     /// The measures of a run, or why it failed; `None` if it was stopped.
-    fn measure(
-        &mut self,
-        simulation: &mut Simulation,
-        stop: Option<&Stop>,
-    ) -> Option<Result<Vec<serde_json::Value>, String>> {
+    fn measure(&mut self, simulation: &mut Simulation, stop: Option<&Stop>) -> Option<Result<Measured, String>> {
         let measures = &self.sweep.measures;
         let columns: Option<Vec<&str>> = measures.iter().map(Measure::column).collect();
         let Some(wanted) = columns else {
@@ -569,7 +577,11 @@ impl Runner<'_> {
                 }
             }
             return match outcome.ended {
-                Ended::Complete => Some(Ok(measures.iter().map(|measure| measure.of(&outcome.report)).collect())),
+                Ended::Complete => {
+                    let values = measures.iter().map(|measure| measure.of(&outcome.report));
+                    let doubts = outcome.report.doubts.clone();
+                    Some(Ok((values.collect(), doubts)))
+                }
                 Ended::Stopped => None,
                 Ended::Failed(error) => Some(Err(error.to_string())),
             };
@@ -577,6 +589,7 @@ impl Runner<'_> {
         // Only the last row is asked for: nothing on the way there is watched.
         simulation.heed(stop);
         let steps = simulation.built().steps;
+        let many = simulation.crowd().then(|| divergence::start(simulation)).flatten();
         while simulation.steps_done() + 1 < steps {
             let left = steps - 1 - simulation.steps_done();
             match simulation.advance_unobserved(left.min(PULSE)) {
@@ -597,12 +610,32 @@ impl Runner<'_> {
         let columns = known
             .unwrap_or(&mut own)
             .get_or_insert_with(|| Columns::new(simulation));
+        if let Some(error) = divergence::not_finite(simulation, columns) {
+            return Some(Err(error.to_string()));
+        }
+        let start = many.or_else(|| divergence::start(simulation));
+        if divergence::suspect(simulation, start) {
+            // Only an observed run knows what was put in.
+            let mut again = match Simulation::new(simulation.scenario().clone()) {
+                Ok(again) => again,
+                Err(error) => return Some(Err(error.to_string())),
+            };
+            let options = Options {
+                stop,
+                ..Options::default()
+            };
+            match run(&mut again, None, options).ok()?.ended {
+                Ended::Complete => (),
+                Ended::Stopped => return None,
+                Ended::Failed(error) => return Some(Err(error.to_string())),
+            }
+        }
         let value = |name: &&str| {
             let column = columns.names().iter().position(|other| other == name)?;
             Some(columns.value(simulation, column).into())
         };
         let values = wanted.iter().map(|name| value(name).unwrap_or(serde_json::Value::Null));
-        Some(Ok(values.collect()))
+        Some(Ok((values.collect(), Vec::new())))
     }
 }
 

@@ -61,7 +61,7 @@ impl Draft {
                 diagnostics: vec![diagnostic],
             })
         };
-        let bytes = match std::fs::read(path) {
+        let bytes = match read_file(path) {
             Ok(bytes) => bytes,
             Err(error) => return refuse(unreadable(path, &error)),
         };
@@ -186,6 +186,18 @@ impl Draft {
         };
         reader.scenario(&self.root)
     }
+}
+
+/// The bytes of a scenario file, which may be a pipe; what has no end is given up.
+fn read_file(path: &Path) -> std::io::Result<Vec<u8>> {
+    use std::io::Read;
+    const LARGEST: u64 = 64 << 20;
+    let mut bytes = Vec::new();
+    let read = std::fs::File::open(path)?.take(LARGEST + 1).read_to_end(&mut bytes)?;
+    if read as u64 > LARGEST {
+        return Err(std::io::Error::other("it is larger than 64 MiB, which no scenario is"));
+    }
+    Ok(bytes)
 }
 
 /// Why a file cannot be read, with the nearest name in its folder.

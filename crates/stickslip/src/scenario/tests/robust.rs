@@ -129,6 +129,11 @@ fn files_that_cannot_be_read() {
     let bytes = Scenario::read(&file, &[]).unwrap_err();
     assert!(bytes.to_string().contains("not UTF-8 text: line 2"), "{bytes}");
 
+    // A file of holes: nothing is stored, and there is no end in sight.
+    std::fs::File::create(&file).unwrap().set_len(1 << 33).unwrap();
+    let endless = Scenario::read(&file, &[]).unwrap_err().to_string();
+    assert!(endless.contains("larger than 64 MiB"), "{endless}");
+
     std::fs::write(&file, "# nothing\n").unwrap();
     assert!(
         Scenario::read(&file, &[])

@@ -1,0 +1,121 @@
+//! What the energy ledger of a run gives cause to doubt: an element that can only take energy and gave some, energy that nothing explains,
+//! impacts that gained energy. Each is said if it is above [`SHARE`] of the energy moved.
+
+use crate::report::Report;
+use crate::scenario::{ElementSpec, Scenario};
+use crate::simulation::Simulation;
+use stickslip_core::registry::{Family, law};
+
+/// Part of the energy moved from which on something is said. Methods that resolve the motion stay far below.
+const SHARE: f64 = 0.01;
+
+/// Rounding of energies.
+const ROUNDING: f64 = 1e-9;
+
+/// Whether an element can only take energy out of the motion: springs and dampers, and laws that promise it.
+fn passive(scenario: &Scenario, element: &ElementSpec) -> bool {
+    let keeps = |family: Family, name: &str| law(family, name).is_some_and(|law| law.properties.passive);
+    let rubs =
+        |element: &ElementSpec| (element.friction()).is_none_or(|friction| keeps(Family::Friction, &friction.law));
+    match element {
+        ElementSpec::Spring(_) | ElementSpec::Gear(_) => true,
+        ElementSpec::Friction(_) | ElementSpec::Joint(_) => rubs(element),
+        ElementSpec::Contact(contact) => keeps(Family::Contact, &contact.normal.law) && rubs(element),
+        ElementSpec::Stop(stop) => {
+            let stiff = scenario.simulation.integrator == "implicit-euler";
+            (stop.normal.as_ref()).map_or(stiff, |normal| keeps(Family::Contact, &normal.law))
+        }
+        ElementSpec::Actuator(_) => false,
+    }
+}
+
+/// What the ledger of a run that came to its end warns of. `most` is the most energy in motion and springs that was met.
+pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec<String> {
+    let Some(energy) = &report.energy else {
+        return Vec::new();
+    };
+    let scenario = simulation.scenario();
+    let heat = |name: &str| -> f64 {
+        let entry = report.elements.get(name).and_then(|element| element.get("dissipated"));
+        entry.and_then(|heat| heat.as_f64()).unwrap_or(0.0)
+    };
+    let taken: f64 = scenario.elements.iter().map(|(name, _)| heat(name).max(0.0)).sum();
+    let delivered = simulation
+        .work()
+        .delivered
+        .iter()
+        .fold(0.0, |most: f64, work| most.max(work.abs()));
+    let moved = most
+        .max(energy.input.abs())
+        .max(taken)
+        .max(energy.dissipated)
+        .max(delivered);
+    // Energies of gravity may be large where nothing moves, and are rounded.
+    let rounding = ROUNDING * (energy.initial.abs() + energy.final_.abs());
+    let large = |part: f64| part > SHARE * moved + rounding;
+    let mut doubts = Vec::new();
+    for (name, element) in &scenario.elements {
+        let given = -heat(name);
+        if large(given) && passive(scenario, element) {
+            let why = match element {
+                ElementSpec::Contact(_) | ElementSpec::Stop(_) => {
+                    "its bodies began inside each other, or the step is too long for it"
+                }
+                _ => "the step is too long for it, or what drives it jumps",
+            };
+            doubts.push(format!(
+                "\"{name}\" gave {given:.3e} J to the motion, of {moved:.3e} J moved, and can only take energy: {why}"
+            ));
+        }
+    }
+    let unexplained = energy.residual - energy.numerical.unwrap_or(0.0);
+    let path_of_energy = || -> String {
+        let flows = simulation.work().delivered.iter().zip(&scenario.elements);
+        let active = flows.max_by(|a, b| a.0.abs().total_cmp(&b.0.abs()));
+        match active {
+            Some((flow, (name, _))) if *flow != 0.0 => format!(" (most energy went through \"{name}\")"),
+            _ => fastest(simulation).map_or_else(String::new, |name| format!(" (\"{name}\" is fastest)")),
+        }
+    };
+    if large(unexplained.abs()) {
+        let what = if unexplained < 0.0 {
+            "came from nowhere"
+        } else {
+            "was lost without heat"
+        };
+        doubts.push(format!(
+            "the energy ledger does not close: {:.3e} J of {moved:.3e} J moved {what}{}; use a smaller step",
+            unexplained.abs(),
+            path_of_energy()
+        ));
+    }
+    // What the method loses in the velocities is negative only where impacts or explicit gyroscopic torques gain.
+    let gained = -simulation.work().kinetic;
+    if energy.numerical.is_some() && large(gained) {
+        let rigid = |element: &ElementSpec| match element {
+            ElementSpec::Contact(contact) => contact.normal.law == "rigid",
+            ElementSpec::Stop(_) => true,
+            _ => false,
+        };
+        let hit = scenario.elements.iter().filter(|(_, element)| rigid(element));
+        let names: Vec<String> = hit.map(|(name, _)| format!("\"{name}\"")).collect();
+        let why = if names.is_empty() {
+            let name = fastest(simulation).unwrap_or_default();
+            format!("\"{name}\" turns too fast for the step; use a smaller one, or integrator = \"rk4\"")
+        } else {
+            format!("impacts on {} or fast rotations", names.join(", "))
+        };
+        doubts.push(format!(
+            "the method gained {gained:.3e} J by itself, of {moved:.3e} J moved: {why}"
+        ));
+    }
+    doubts
+}
+
+/// The body whose velocity is largest.
+fn fastest(simulation: &Simulation) -> Option<&str> {
+    let speed = |body: usize| simulation.velocity(body).iter().map(|v| v.abs()).fold(0.0, f64::max);
+    let bodies = &simulation.scenario().bodies;
+    let fastest = (0..bodies.len()).max_by(|&a, &b| speed(a).total_cmp(&speed(b)))?;
+    Some(&bodies[fastest].0)
+}
