@@ -108,7 +108,9 @@ pub fn run(with_features: bool) -> Result<(), String> {
 /// and watches for overflow.
 #[cfg(target_os = "linux")]
 fn fuzz() -> Result<(), String> {
-    let program = root().join("target/debug/stickslip");
+    // This task is in the same folder.
+    let program = std::env::current_exe().map_err(|error| format!("cannot find the program: {error}"))?;
+    let program = program.with_file_name("stickslip");
     let program = program.to_string_lossy();
     eprintln!("\n== random scenarios: cargo xtask fuzz 2000 1 --program {program}");
     crate::fuzz::run(&["2000", "1", "--program", &program])

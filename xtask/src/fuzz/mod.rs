@@ -112,7 +112,9 @@ fn build() -> Result<PathBuf, String> {
     if !status.success() {
         return Err("the program cannot be built".to_string());
     }
-    Ok(crate::root().join("target/release/stickslip"))
+    let here = std::env::current_exe().map_err(|error| format!("cannot find the program: {error}"))?;
+    let target = here.ancestors().nth(2).unwrap_or(&here);
+    Ok(target.join("release/stickslip"))
 }
 
 /// All scenarios and templates: text and tree.
