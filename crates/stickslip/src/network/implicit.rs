@@ -289,6 +289,9 @@ impl Blocks for IslandLaws<'_> {
     }
 }
 
+/// Speed at a contact, m/s for a velocity of 1, that is rounding.
+const IMMOVABLE: f64 = 1e-12;
+
 /// Solves every island: velocities in `scratch.sum` change from v̄ to those at the end of the step. False if one is not solved.
 pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, step: f64) -> bool {
     scratch.implicit.compression.copy_from_slice(&scratch.compression);
@@ -431,7 +434,7 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
             &mut room.touching,
         );
     }
-    for (i, candidate) in room.touching.iter().enumerate() {
+    for (i, candidate) in room.touching.iter_mut().enumerate() {
         for axis in 0..candidate.axes {
             let row = &mut jacobian[(rows + axis) * n..(rows + axis + 1) * n];
             row.fill(0.0);
@@ -445,6 +448,10 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
                 row,
                 &mut room.inertia,
             );
+        }
+        // Where no motion opens or closes the contact no force can either, and none acts.
+        if jacobian[rows * n..(rows + 1) * n].iter().all(|entry| entry.abs() <= IMMOVABLE) {
+            candidate.target = candidate.target.min(room.free[rows]);
         }
         room.dims[room.sources.len()] = candidate.axes;
         room.sources.push(BlockSource::Rigid(i));
