@@ -43,6 +43,7 @@ pub mod element;
 pub mod inclusion;
 pub mod integrate;
 pub mod math;
+pub mod memory;
 pub mod model;
 pub mod network;
 pub mod profile;

@@ -4,7 +4,7 @@ mod drawing;
 
 use super::run::{Progress, stop_flag};
 use super::sweep::{description, threads};
-use crate::failure::{Failure, note, print, print_json};
+use crate::failure::{Failure, note, print, print_data, print_json};
 use crate::picture;
 use crate::row_file::{self, RowFile, field};
 use crate::text::{about, number, table};
@@ -352,7 +352,7 @@ impl Results {
         };
         let Some(path) = &map.out else {
             if results.to_standard_output {
-                print(&format!("{header}\n"))?;
+                print_data(&format!("{header}\n"))?;
             }
             return Ok(results);
         };
@@ -421,7 +421,7 @@ impl Results {
         if let Some(file) = &mut self.file {
             file.row(&text)?;
         } else if self.to_standard_output {
-            print(&(text + "\n")).map_err(|failure| {
+            print_data(&(text + "\n")).map_err(|failure| {
                 self.broken = Some(failure);
                 io::Error::from(io::ErrorKind::BrokenPipe)
             })?;

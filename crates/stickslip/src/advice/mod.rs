@@ -1,22 +1,25 @@
 //! What can be said of a scenario before it runs: what was built, what was chosen, whether frictions hold, and what
 //! looks unwise (`stickslip check`).
 //!
-//! Loads are found with all frictions stuck and all bodies at their initial positions, drivers moved as prescribed.
-//! Without friction the network accelerates by a(t); forces f along the rubbing directions J that keep it at rest
+//! Loads are found with all frictions and contacts stuck and all bodies at their initial positions, drivers moved as
+//! prescribed. Without these forces the network accelerates by a(t); forces f along the directions J that they hold
 //! solve (J·A⁻¹·Jᵀ)·f = −J·a. The same matrix W = J·A⁻¹·Jᵀ gives the bristle modes: the eigenvalues of √K·W·√K are
 //! the squares of their angular frequencies.
 
+mod estimate;
 mod loads;
 mod modes;
+mod statics;
 
 use crate::analysis::steady::SteadySliding;
 use crate::build::Choice;
 use crate::scenario::{
-    BodySpec, Diagnostic, ElementSpec, FrictionLawSpec, JointType, LimitSpec, NormalForce, ParameterValue, Port,
-    Scenario,
+    BodySpec, Diagnostic, ElementSpec, FrictionLawSpec, JointType, LimitSpec, ParameterValue, Port, Scenario,
 };
 use crate::simulation::Simulation;
-use loads::{contact_loads, friction_lines};
+use crate::trace::Columns;
+pub use estimate::{Estimate, Glance};
+use loads::{friction_lines, pressed_at_start};
 use serde::Serialize;
 use stickslip_core::registry::{Family, law};
 
@@ -92,8 +95,10 @@ pub struct FrictionLine {
     pub holding_limit: Option<f64>,
     /// What it must hold then, everything at rest.
     pub peak_load: Option<f64>,
-    /// 1 − load/limit, the smallest over the run; negative if it cannot hold.
+    /// 1 − load/limit, the smallest over the run; negative if it cannot hold. `None` if there is no limit, or one of 0.
     pub stick_margin: Option<f64>,
+    /// Whether the load never exceeds the limit, where both are known.
+    pub holds: Option<bool>,
     /// What was counted as load, or why there is no number.
     pub counted: String,
     /// Stiffness of the contact at rest.
@@ -146,11 +151,28 @@ pub struct Advice {
     pub frictions: Vec<FrictionLine>,
     /// Linear stability of steady sliding, where there is such a motion.
     pub steady_sliding: Option<SteadySliding>,
+    /// What the run will take.
+    pub estimate: Option<Estimate>,
     /// Warnings as sentences.
     pub warnings: Vec<String>,
     /// The same with their places in the file.
     #[serde(skip)]
     pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Examines a scenario, and says what its run will take with these columns in its trace.
+pub fn advise_at_a_glance(glance: &mut Glance, columns: &Columns) -> Advice {
+    let mut advice = advise(&glance.simulation);
+    for crowd in [&mut advice.chain, &mut advice.spheres].into_iter().flatten() {
+        crowd.blocks = glance.count;
+        crowd.bytes = (crowd.bytes as f64 * glance.times) as usize;
+        let built = glance.simulation.chain().map_or(0, |(chain, _)| chain.count());
+        if built > 0 {
+            advice.states += 2 * (glance.count - built);
+        }
+    }
+    advice.estimate = Some(glance.estimate(columns));
+    advice
 }
 
 /// Examines a simulation that has not begun.
@@ -186,6 +208,7 @@ pub fn advise(simulation: &Simulation) -> Advice {
         choices: built.choices.iter().map(ChoiceLine::from).collect(),
         frictions: friction_lines(simulation),
         steady_sliding: SteadySliding::of(simulation),
+        estimate: None,
         warnings: Vec::new(),
         diagnostics: built.warnings.clone(),
     };
@@ -305,41 +328,16 @@ fn levels(friction: &FrictionLawSpec) -> (f64, f64) {
     }
 }
 
-/// The normal force of a friction element between scalar motions at time `t`; 1 where its levels are forces.
-fn normal_force(simulation: &Simulation, index: usize, t: f64) -> Option<f64> {
-    let scenario = simulation.scenario();
-    let element = &scenario.elements[index].1;
-    let friction = element.friction()?;
-    match &friction.normal_force {
-        Some(NormalForce::Profile(profile)) => return Some(profile.value(t).max(0.0)),
-        Some(NormalForce::Element(other)) => return Some(simulation.observations()[*other].normal.max(0.0)),
-        None => (),
-    }
-    if !matches!(friction.curve.limit, LimitSpec::Coefficient { .. }) {
-        return Some(1.0);
-    }
-    let body = element.between().into_iter().find_map(|port| match port {
-        Port::Body(body) => Some(body),
-        _ => None,
-    })?;
-    let BodySpec::Mass(mass) = &scenario.bodies[body].1 else {
-        return None;
-    };
-    mass.weight_across(simulation.built().network.world_gravity.into())
-}
-
 /// Kinetic friction force of a friction element at the start, N or Nm, where it is known.
 pub fn kinetic_force(simulation: &Simulation, index: usize) -> Option<f64> {
     let element = &simulation.scenario().elements[index].1;
-    let (_, kinetic) = levels(element.friction()?);
-    let normal = match element {
-        ElementSpec::Contact(contact) => {
-            let held = contact_loads(simulation, contact, 0.0)?;
-            held.1
-        }
-        _ => normal_force(simulation, index, 0.0)?,
-    };
-    Some(kinetic * normal)
+    let friction = element.friction()?;
+    let (_, kinetic) = levels(friction);
+    let plain = friction.normal_force.is_none() && !matches!(friction.curve.limit, LimitSpec::Coefficient { .. });
+    if plain && !matches!(element, ElementSpec::Contact(_)) {
+        return Some(kinetic);
+    }
+    Some(kinetic * pressed_at_start(simulation, index)?)
 }
 
 /// Stiffness of a friction at rest, if its law has one: as written or as chosen.

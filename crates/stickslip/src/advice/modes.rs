@@ -1,68 +1,113 @@
 //! Bristle modes, and the lines of a load that may shake them.
 
-use super::loads::{Held, NEGLIGIBLE, Rows};
-use super::stiffness;
+use super::loads::{BUDGET, Held, NEGLIGIBLE, Rows};
+use super::statics::eigen;
+use super::{FrictionLine, stiffness};
 use crate::simulation::Simulation;
 use nalgebra::DMatrix;
+use std::collections::{BTreeMap, HashMap};
 use std::f64::consts::PI;
 
-/// Lowest bristle mode that each rubbing direction takes part in, with every bristle stuck; `None` without a bristle.
+/// Lowest bristle mode that each friction element takes part in, with every bristle stuck; `None` without a bristle.
 pub(super) fn bristle_modes(simulation: &Simulation, held: &Held) -> Vec<Option<f64>> {
-    let n = held.compliance.nrows();
-    let mut root = vec![0.0; n];
+    let elements = simulation.scenario().elements.len();
+    // Stiffness and element of each row.
+    let mut bristle: HashMap<usize, (f64, usize)> = HashMap::new();
     for rows in &held.rows {
         let stiffness = stiffness(simulation, rows.element).unwrap_or(0.0);
-        root[rows.first..rows.first + rows.count].fill(stiffness.sqrt());
+        for row in rows.first..rows.first + rows.count {
+            bristle.insert(row, (stiffness.sqrt(), rows.element));
+        }
     }
-    let bristles: Vec<usize> = (0..n)
-        .filter(|&i| root[i] > 0.0 && held.compliance[(i, i)] > 0.0)
-        .collect();
-    let mut modes = vec![None; n];
-    if bristles.is_empty() {
-        return modes;
-    }
-    let matrix = DMatrix::from_fn(bristles.len(), bristles.len(), |i, j| {
-        let (i, j) = (bristles[i], bristles[j]);
-        root[i] * held.compliance[(i, j)] * root[j]
-    });
-    let eigen = matrix.symmetric_eigen();
-    let greatest = eigen.eigenvalues.iter().copied().fold(0.0, f64::max);
-    for (row, &bristle) in bristles.iter().enumerate() {
-        // A direction takes part in a mode if its share of the mode is not a rounding error; modes without stiffness
-        // are bristles in parallel, of which only the sum counts.
-        modes[bristle] = (0..bristles.len())
-            .filter(|&mode| eigen.eigenvalues[mode] > NEGLIGIBLE * greatest)
-            .filter(|&mode| eigen.eigenvectors[(row, mode)].abs() > 1e-3)
-            .map(|mode| eigen.eigenvalues[mode].sqrt())
-            .reduce(f64::min);
+    let mut modes: Vec<Option<f64>> = vec![None; elements];
+    for island in &held.islands {
+        let bristles: Vec<(usize, f64, usize)> = (0..island.rows.len())
+            .filter_map(|i| {
+                let (root, element) = *bristle.get(&island.rows[i])?;
+                (root > 0.0).then_some((i, root, element))
+            })
+            .collect();
+        let n = bristles.len();
+        let matrix = DMatrix::from_fn(n, n, |i, j| {
+            let ((i, a, _), (j, b, _)) = (bristles[i], bristles[j]);
+            a * island.compliance[(i, j)] * b
+        });
+        let Some((values, vectors)) = eigen(matrix) else {
+            continue;
+        };
+        let greatest = values.iter().copied().fold(0.0, f64::max);
+        for (row, &(_, _, element)) in bristles.iter().enumerate() {
+            // A direction takes part in a mode if its share of the mode is not a rounding error; modes without stiffness
+            // are bristles in parallel, of which only the sum counts.
+            let lowest = (0..n)
+                .filter(|&mode| values[mode] > NEGLIGIBLE * greatest)
+                .filter(|&mode| vectors[(row, mode)].abs() > 1e-3)
+                .map(|mode| values[mode].sqrt())
+                .reduce(f64::min);
+            modes[element] = [modes[element], lowest].into_iter().flatten().reduce(f64::min);
+        }
     }
     modes
 }
 
+/// Fills in the strongest line of the load of each friction that has a bristle mode and a limit.
+pub(super) fn load_lines(simulation: &Simulation, held: &mut Held, lines: &mut [FrictionLine]) {
+    let rows: HashMap<usize, Rows> = held.rows.iter().map(|rows| (rows.element, *rows)).collect();
+    // Frictions whose mode asks for the same samples share them.
+    let mut wanted: BTreeMap<u64, Vec<(usize, Rows, f64)>> = BTreeMap::new();
+    let step = simulation.built().network.step;
+    for (number, line) in lines.iter().enumerate() {
+        let rows = simulation.element(&line.element).and_then(|element| rows.get(&element));
+        if let (Some(mode), Some(limit), Some(rows)) = (line.bristle_mode, line.holding_limit, rows) {
+            let stride = ((PI / (8.0 * mode) / step) as u64).max(1);
+            wanted.entry(stride).or_default().push((number, *rows, limit));
+        }
+    }
+    let most = (BUDGET / (SPECTRUM as u64 * held.cost())).max(1) as usize;
+    for (stride, frictions) in wanted.into_iter().take(most) {
+        for some in frictions.chunks(MOST_LINES).take(1) {
+            let found = strongest_lines(held, some, stride);
+            for ((number, ..), line) in some.iter().zip(found) {
+                lines[*number].load_line = line;
+            }
+        }
+    }
+}
+
+/// Loads whose spectrum is taken together.
+const MOST_LINES: usize = 64;
 /// Length of the spectrum.
 const SPECTRUM: usize = 4096;
 /// A line weaker than this part of the limit cannot shake a bristle loose.
 const FAINT: f64 = 1e-3;
 
-/// The strongest line of the load in the second half of the run, rad/s. Sampled so that lines up to eight times the
+/// The strongest lines of some loads in the second half of the run, rad/s. Sampled so that lines up to eight times the
 /// mode show.
-pub(super) fn strongest_line(held: &Held, rows: Rows, mode: f64, limit: f64) -> Option<f64> {
+fn strongest_lines(held: &mut Held, frictions: &[(usize, Rows, f64)], stride: u64) -> Vec<Option<f64>> {
     let built = held.simulation.built();
-    let step = built.network.step;
+    let spacing = stride as f64 * built.network.step;
     let from = built.steps / 2;
-    let stride = ((PI / (8.0 * mode) / step) as u64).max(1);
-    let to = built.steps.min(from + stride * (SPECTRUM as u64 - 1));
-    let mut samples = vec![Vec::new(); rows.count];
-    held.scan(from, to, stride, |_, loads| {
-        for (axis, samples) in samples.iter_mut().enumerate() {
-            samples.push(loads[rows.first + axis]);
+    let to = built
+        .steps
+        .min(from.saturating_add(stride.saturating_mul(SPECTRUM as u64 - 1)));
+    let steps = (0..).map(|k| from + k * stride).take_while(move |step| *step <= to);
+    let mut samples: Vec<Vec<Vec<f64>>> = frictions
+        .iter()
+        .map(|(_, rows, _)| vec![Vec::new(); rows.count])
+        .collect();
+    held.scan(steps, |moment| {
+        for ((_, rows, _), samples) in frictions.iter().zip(&mut samples) {
+            for (axis, samples) in samples.iter_mut().enumerate() {
+                samples.push(moment.forces[rows.first + axis]);
+            }
         }
     });
-    let lines = samples
-        .iter()
-        .filter_map(|samples| line_of(samples, stride as f64 * step));
-    let (line, amplitude) = lines.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (amplitude > FAINT * limit).then_some(line)
+    let strongest = |((_, _, limit), samples): (&(usize, Rows, f64), Vec<Vec<f64>>)| {
+        let lines = samples.iter().filter_map(|samples| line_of(samples, spacing));
+        let (line, amplitude) = lines.max_by(|a, b| a.1.total_cmp(&b.1))?;
+        (amplitude > FAINT * limit && line.is_finite()).then_some(line)
+    };
+    frictions.iter().zip(samples).map(strongest).collect()
 }
 
 /// Angular frequency and amplitude of the strongest line of equally spaced samples, their trend removed.

@@ -16,7 +16,7 @@ use super::keys::{self, Form, Key, Keys};
 use super::spec::*;
 use super::tree::{self, Entry, Node, Table, Value, shorten};
 use crate::profile::{Expression, TimeGrid, TimeGridError};
-use crate::quantity::{Dimension, QuantityError, parse_quantity};
+use crate::quantity::{Dimension, QuantityError, parse_quantity, parse_quantity_at};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use values::{Sign, describe, padded};
@@ -182,6 +182,7 @@ impl Draft {
             sources,
             directory: self.directory.clone(),
             columns_are_states: false,
+            strays: Vec::new(),
         };
         reader.scenario(&self.root)
     }
@@ -261,6 +262,8 @@ struct Reader {
     directory: Option<PathBuf>,
     /// Columns are states of an inclusion, not parts of bodies and elements.
     columns_are_states: bool,
+    /// Names in tables that are unknown themselves: what refers to them is not wrong.
+    strays: Vec<String>,
 }
 
 impl Reader {
@@ -270,6 +273,11 @@ impl Reader {
             start: 0,
             end: 0,
         };
+        for entry in root.entries.iter().filter(|entry| keys::ROOT.get(&entry.key).is_none()) {
+            if let Value::Table(table) = &entry.node.value {
+                self.strays.extend(table.keys().map(str::to_string));
+            }
+        }
         let root = self.section("", root, start, &keys::ROOT);
         let title = self.text(&root, "title").unwrap_or_default();
         let other_model = ["inclusion", "chain", "spheres"]
@@ -404,8 +412,9 @@ impl Reader {
     fn columns(&mut self, root: &Section<'_>, names: &[&str]) -> Option<Vec<String>> {
         let output = self.subsection(root, "output", &keys::OUTPUT)?;
         let columns = self.texts(&output, "columns")?;
-        for (column, span) in &columns {
+        for (i, (column, span)) in columns.iter().enumerate() {
             self.check_column(column, *span, names);
+            self.spans.insert(format!("output.columns.{i}"), *span);
         }
         Some(columns.into_iter().map(|(column, _)| column).collect())
     }

@@ -1,6 +1,7 @@
 //! Values as written: words, flags, and numbers with their units.
 
 use super::*;
+use crate::scenario::also_called::word_meant;
 
 /// Which signs a number may have.
 #[derive(Clone, Copy, PartialEq)]
@@ -72,7 +73,7 @@ impl Reader {
 
     pub(super) fn unknown_word(&mut self, span: Span, what: &str, text: &str, words: &[&str]) {
         let choice = format!("`{what}` is one of {}", list_words(words.iter().copied()));
-        let help = match nearest(text, words.iter().copied()) {
+        let help = match word_meant(what, text, words) {
             Some(word) => format!("did you mean \"{word}\"? {choice}"),
             None => choice,
         };
@@ -134,7 +135,7 @@ impl Reader {
                 value: *value,
                 dimension: None,
             },
-            Value::Text(text) => match parse_quantity(text) {
+            Value::Text(text) => match parse_quantity_at(path, text) {
                 Ok(Some((value, found))) => {
                     if !dimensions.is_empty() && !dimensions.contains(&found) {
                         let wanted: Vec<String> = dimensions.iter().map(|d| describe(*d)).collect();
