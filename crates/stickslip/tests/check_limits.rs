@@ -58,7 +58,7 @@ fn every_contact_of_a_stack_carries_the_weight_above_it() {
         // Not one straight above the other: the normal forces at the corners differ.
         let shift = [0.0, 0.03, -0.02, 0.01][i];
         let force = if i == 3 { "force = [\"2*sin(3*t)\", 0, 0]" } else { "" };
-        text += &cuboid(&format!("b{i}"), *mass, [shift, -shift, 0.1 + 0.2 * i as f64], force);
+        text += &cuboid(&format!("b{i}"), *mass, [shift, 0.0, 0.1 + 0.2 * i as f64], force);
         let below = if i == 0 {
             "ground".to_string()
         } else {
@@ -165,7 +165,7 @@ fn a_table_that_shakes_carries_its_load_along() {
         [bodies.table]
         kind = "driver"
         position = ["0.002*sin(20*t)", 0, 0]
-        [elements.table]
+        [elements.top]
         kind = "contact"
         between = ["block", "table"]
         surface = { plane = { normal = [0, 0, 1] } }
@@ -174,14 +174,14 @@ fn a_table_that_shakes_carries_its_load_along() {
         "#,
     );
     let advice = advice(&text);
-    let line = line(&advice, "table");
+    let line = line(&advice, "top");
     assert!((line.holding_limit.unwrap() - 0.5 * 2.0 * G).abs() < 1e-7, "{line:?}");
     // Pulled by 3 N, and carried along by the table: 2 kg at 0.002·20² m/s².
     assert!(
         (line.peak_load.unwrap() - (3.0 + 2.0 * 0.002 * 400.0)).abs() < 2e-3,
         "{line:?}"
     );
-    assert!(line.counted.contains("acceleration of the driver"), "{}", line.counted);
+    assert!(line.counted.contains("acceleration of drivers"), "{}", line.counted);
 }
 
 #[test]

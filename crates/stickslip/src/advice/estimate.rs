@@ -1,6 +1,6 @@
 //! What a run will take: time by a short trial, memory and rows by counting.
 
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{ElementSpec, Scenario, ScenarioError};
 use crate::simulation::Simulation;
 use crate::trace::Columns;
 use serde::Serialize;
@@ -83,13 +83,18 @@ impl Glance {
         let done = simulation.steps_done();
         let seconds = (failed.is_none() && done > 0).then(|| elapsed / done as f64 * steps as f64 * self.times);
         let rows = steps.saturating_add(1);
+        let elements = &simulation.scenario().elements;
+        let meets = |element: &ElementSpec| matches!(element, ElementSpec::Contact(_) | ElementSpec::Stop(_));
+        let meets = elements.iter().any(|(_, element)| meets(element));
         let time_from = match failed {
             Some(error) => format!("none: {}", error.to_string().lines().next().unwrap_or_default()),
             None if done == steps => "the whole run, which is short".to_string(),
             None if simulation.method().chooses_steps() => {
                 format!("a guess: the first {done} of {steps} steps, and the method chooses shorter ones where it must")
             }
-            None => format!("the first {done} of {steps} steps; contacts that close later take longer"),
+            None if simulation.crowd() => format!("the first {done} of {steps} steps, on one core"),
+            None if meets => format!("the first {done} of {steps} steps; contacts that close later take longer"),
+            None => format!("the first {done} of {steps} steps"),
         };
         Estimate {
             memory_bytes: memory,

@@ -89,7 +89,7 @@ const TOUCHING: f64 = 0.01;
 /// Samples of a load along the run when its peak is looked for.
 const SAMPLES: u64 = 4000;
 /// Multiplications that a scan may take, about.
-pub(super) const BUDGET: u64 = 40_000_000;
+pub(super) const BUDGET: u64 = 20_000_000;
 /// Breaks of each profile that are looked at one by one.
 const BREAKS: usize = 100;
 
@@ -123,7 +123,7 @@ impl Held {
         let mut kinds = Vec::new();
         held.add_pairs(&mut kinds);
         held.add_stops(&mut kinds);
-        held.add_contacts(&scratch, &mut kinds);
+        held.add_contacts(scenario, &scratch, &mut kinds);
         held.find_islands(&mut scratch, &kinds)?;
         Some(held)
     }
@@ -181,7 +181,8 @@ impl Held {
         }
     }
 
-    fn add_contacts(&mut self, scratch: &Scratch, kinds: &mut Vec<Row>) {
+    /// Points that touch, with friction where `scenario` has it.
+    fn add_contacts(&mut self, scenario: &Scenario, scratch: &Scratch, kinds: &mut Vec<Row>) {
         let contacts = &self.simulation.built().contacts;
         let network = &self.simulation.built().network;
         let touches = |geometry: &Geometry| -> Vec<Touch> {
@@ -208,7 +209,6 @@ impl Held {
         let longest = network.linkages.iter().map(|linkage| linkage.velocities).max();
         let mut room = vec![0.0; 3 * longest.unwrap_or(0)];
         let mut row = vec![0.0; network.layout.velocities];
-        let scenario = self.simulation.scenario();
         for (i, (element, geometry)) in contacts.iter().enumerate() {
             let of_body = |j: &usize| contacts[*j].1.first == geometry.first || contacts[*j].1.second == geometry.first;
             let stand = if closed(i) {
@@ -613,11 +613,14 @@ impl Held {
         }
     }
 
-    /// Whether an element rubs on a driver.
-    fn drives_surfaces(&self, element: &ElementSpec) -> bool {
-        let bodies = &self.simulation.scenario().bodies;
-        let driver = |port: &Port| matches!(port, Port::Body(body) if matches!(bodies[*body].1, BodySpec::Driver(_)));
-        element.between().iter().any(driver)
+    /// Whether something rubs on a driver: its acceleration goes through all that hangs together.
+    fn drives_surfaces(&self) -> bool {
+        let scenario = self.simulation.scenario();
+        let driver =
+            |port: &Port| matches!(port, Port::Body(body) if matches!(scenario.bodies[*body].1, BodySpec::Driver(_)));
+        let rubs = |element: &ElementSpec| matches!(element, ElementSpec::Contact(_) | ElementSpec::Friction(_));
+        let mut elements = scenario.elements.iter().map(|(_, element)| element);
+        elements.any(|element| rubs(element) && element.between().iter().any(driver))
     }
 }
 
@@ -796,7 +799,7 @@ fn counted(scenario: &Scenario, driven_surface: bool) -> String {
         });
     }
     if driven_surface {
-        parts.push("the acceleration of the driver");
+        parts.push("the acceleration of drivers");
     }
     match parts.split_last() {
         None => "no load found".to_string(),
@@ -1072,7 +1075,7 @@ fn describe(simulation: &Simulation, held: &Held, index: usize, found: &Found, l
         line.counted = refuse(if contact {
             "nothing presses it"
         } else {
-            "its normal force is not known before the run"
+            "what presses it is open or unknown at the start"
         });
         return;
     };
@@ -1082,7 +1085,7 @@ fn describe(simulation: &Simulation, held: &Held, index: usize, found: &Found, l
         line.stick_margin = Some(1.0 - worst.ratio());
     }
     line.holds = Some(worst.load <= worst.limit);
-    line.counted = counted(scenario, held.drives_surfaces(element));
+    line.counted = counted(scenario, held.drives_surfaces());
     if held.stands[index] == Some(Stand::Landed) {
         let name = scenario.port_name(element.between()[0]);
         line.counted += &format!("; \"{name}\" as if it lay on it already");

@@ -58,12 +58,13 @@ pub(super) fn load_lines(simulation: &Simulation, held: &mut Held, lines: &mut [
     let step = simulation.built().network.step;
     for (number, line) in lines.iter().enumerate() {
         let rows = simulation.element(&line.element).and_then(|element| rows.get(&element));
-        if let (Some(mode), Some(limit), Some(rows)) = (line.bristle_mode, line.holding_limit, rows) {
+        let limit = line.holding_limit.filter(|limit| *limit > 0.0);
+        if let (Some(mode), Some(limit), Some(rows)) = (line.bristle_mode, limit, rows) {
             let stride = ((PI / (8.0 * mode) / step) as u64).max(1);
             wanted.entry(stride).or_default().push((number, *rows, limit));
         }
     }
-    let most = (BUDGET / (SPECTRUM as u64 * held.cost())).max(1) as usize;
+    let most = (BUDGET / (SPECTRUM as u64 * held.cost().max(1))) as usize;
     for (stride, frictions) in wanted.into_iter().take(most) {
         for some in frictions.chunks(MOST_LINES).take(1) {
             let found = strongest_lines(held, some, stride);
@@ -105,7 +106,10 @@ fn strongest_lines(held: &mut Held, frictions: &[(usize, Rows, f64)], stride: u6
     let strongest = |((_, _, limit), samples): (&(usize, Rows, f64), Vec<Vec<f64>>)| {
         let lines = samples.iter().filter_map(|samples| line_of(samples, spacing));
         let (line, amplitude) = lines.max_by(|a, b| a.1.total_cmp(&b.1))?;
-        (amplitude > FAINT * limit && line.is_finite()).then_some(line)
+        // A load that does not change has lines of rounding only.
+        let most = samples.iter().flatten().fold(0.0f64, |most, x| most.max(x.abs()));
+        let strong = amplitude > FAINT * limit && amplitude > 1e-9 * most;
+        (strong && line > 0.0 && line.is_finite()).then_some(line)
     };
     frictions.iter().zip(samples).map(strongest).collect()
 }

@@ -100,7 +100,7 @@ impl Diagnostic {
             }
         };
         let severity_colour = if severity == "error" { "1;31" } else { "1;33" };
-        let message = paint("1", &shortened(&self.message));
+        let message = paint("1", &shortened(&self.message, LONGEST));
         let mut out = format!("{}: {message}\n", paint(severity_colour, severity));
         let place = self.span.and_then(|span| Some((span, sources.get(span.source)?)));
         let mut margin = String::new();
@@ -139,11 +139,11 @@ impl Diagnostic {
             out += &format!("{} {}\n", paint("1;34", "-->"), printable(&source.name));
         }
         for note in &self.notes {
-            out += &format!("{margin} = note: {}\n", shortened(note));
+            out += &format!("{margin} = note: {}\n", shortened(note, LONGEST));
         }
         if let Some(help) = &self.help {
             let hang = format!("\n{margin}   {}", " ".repeat("help: ".len()));
-            let help = printable(help).replace('\n', &hang);
+            let help = shortened(help, LONGEST_HELP).replace('\n', &hang);
             out += &format!("{margin} = {}: {help}\n", paint("1;36", "help"));
         }
         out
@@ -277,25 +277,27 @@ pub fn printable(text: &str) -> std::borrow::Cow<'_, str> {
     out.into()
 }
 
-/// Most characters of a message: more is a value that was pasted into it.
+/// Most bytes of a message: more is a value that was pasted into it.
 const LONGEST: usize = 600;
+/// Most bytes of a help, which may list names.
+const LONGEST_HELP: usize = 4000;
 
-/// A message, cut in its middle if it is very long.
-fn shortened(text: &str) -> String {
+/// A text, cut in its middle if it is longer.
+fn shortened(text: &str, longest: usize) -> String {
     let text = printable(text);
-    if text.len() <= LONGEST {
+    if text.len() <= longest {
         return text.into_owned();
     }
     let head = text
         .char_indices()
         .map(|(at, _)| at)
-        .take_while(|at| *at <= 2 * LONGEST / 3)
+        .take_while(|at| *at <= 2 * longest / 3)
         .last();
     let tail = text
         .char_indices()
         .rev()
         .map(|(at, _)| at)
-        .take_while(|at| text.len() - at <= LONGEST / 3)
+        .take_while(|at| text.len() - at <= longest / 3)
         .last();
     format!(
         "{} … {}",

@@ -425,7 +425,7 @@ impl Reader {
             return;
         }
         let (first, rest) = column.split_once('.').unwrap_or((column, ""));
-        if names.contains(&first) && !rest.is_empty() {
+        if names.contains(&first) && !rest.is_empty() || self.strays.iter().any(|stray| stray == first) {
             return;
         }
         let help = if names.contains(&first) {

@@ -156,7 +156,15 @@ impl Reader {
                 Ok(None) => match text.trim().parse() {
                     Ok(value) => Number { value, dimension: None },
                     Err(_) => {
-                        self.wrong_type(node, path, &expected_number(dimensions), listed);
+                        let point = text.replace(',', ".");
+                        if text.contains(',')
+                            && (point.trim().parse::<f64>().is_ok() || matches!(parse_quantity(&point), Ok(Some(_))))
+                        {
+                            let message = format!("`{path}` has a decimal comma: \"{}\"", shorten(text));
+                            self.report(node.span, message, format!("write a point: \"{}\"", shorten(&point)));
+                        } else {
+                            self.wrong_type(node, path, &expected_number(dimensions), listed);
+                        }
                         return None;
                     }
                 },

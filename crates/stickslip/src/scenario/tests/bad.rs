@@ -436,5 +436,11 @@ fn names_in_a_misspelt_table_are_not_missed() {
     let error = fail(&text, &[]);
     assert!(error.diagnostics[0].message.contains("`body`"), "{error}");
     assert!(error.to_string().contains("did you mean `bodies`?"), "{error}");
-    assert!(!error.to_string().contains("there is no body"), "{error}");
+    assert_eq!(error.diagnostics.len(), 1, "{error}");
+    // A misspelt strength is not also missing.
+    let error = fail(&BLOCK.replace("kinetic = ", "kinetc = "), &[]);
+    assert_eq!(error.diagnostics.len(), 1, "{error}");
+    assert!(error.to_string().contains("did you mean `kinetic`?"), "{error}");
+    let error = fail(&BLOCK.replace("\"90 N/m\"", "\"90,5 N/m\""), &[]);
+    assert!(error.to_string().contains("write a point: \"90.5 N/m\""), "{error}");
 }
