@@ -945,6 +945,7 @@ impl Builder<'_> {
             radius,
             surface,
         };
+        self.contacts.push((element, geometry.clone()));
         let free = self.falls_freely(element, spec.between);
         let pressed = self.pressed(&geometry, felt, free);
         let Some(normal) = self.normal_law(&format!("{path}.normal"), Some(&spec.normal), pressed) else {

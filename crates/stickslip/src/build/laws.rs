@@ -7,7 +7,9 @@ use crate::network::stage::LoadSource;
 use crate::profile::Profile;
 use crate::quantity::Dimension;
 use crate::scenario::diagnostic::nearest;
-use crate::scenario::{ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port};
+use crate::scenario::{
+    ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port, law_meant,
+};
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
 use stickslip_core::friction::subloading::{Evolution, Newton, Subloading, Update};
 use stickslip_core::registry::{self, Family, Law};
@@ -90,7 +92,7 @@ impl Builder<'_> {
         let found = registry::law(family, name);
         if found.is_none() {
             let known = registry::names(family).collect::<Vec<_>>().join(", ");
-            let help = match nearest(name, registry::names(family)) {
+            let help = match law_meant(family, name) {
                 Some(near) => format!("did you mean \"{near}\"? The laws are {known}"),
                 None => format!("the laws are {known}"),
             };

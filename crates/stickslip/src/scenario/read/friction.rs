@@ -190,6 +190,13 @@ impl Reader {
             let (kinetic, static_) = self.limit(section, ("kinetic", kinetic), ("static", holding))?;
             LimitSpec::Force { kinetic, static_ }
         } else {
+            // Misspelt rather than missing: that has been said already.
+            let strengths = ["kinetic", "static", "mu", "mu_kinetic", "mu_static", "table"];
+            let unknown = section.table.keys().filter(|name| section.keys.get(name).is_none());
+            let mut meant = unknown.filter_map(|name| nearest(name, section.keys.names()));
+            if meant.any(|name| strengths.contains(&name)) {
+                return None;
+            }
             let help = match role {
                 Role::Contact => "add, for example: mu = 0.3",
                 _ => {
