@@ -305,7 +305,8 @@ fn jumps(simulation: &mut Simulation) -> f64 {
 
 /// The largest state of equations, if it is out of proportion to the numbers of the scenario: its index and size, and their size.
 fn largest(simulation: &Simulation) -> Option<(usize, f64, f64)> {
-    let description = simulation.scenario().inclusion.as_ref()?.description();
+    let inclusion = simulation.scenario().inclusion.as_ref()?;
+    let description = inclusion.description();
     let duration = simulation.scenario().simulation.duration;
     let states = description.states.iter().map(|(_, value)| value.abs());
     let parameters = description.parameters.iter().map(|(_, value)| value.abs());
@@ -320,7 +321,7 @@ fn largest(simulation: &Simulation) -> Option<(usize, f64, f64)> {
         .fold(0.0, f64::max);
     let layout = &simulation.built().network.layout;
     let first = layout.first_state();
-    let values = &simulation.state().values[first..first + description.states.len()];
+    let values = &simulation.state().values[first..first + inclusion.states().len()];
     let sizes = values.iter().map(|value| value.abs()).enumerate();
     let (index, size) = sizes.max_by(|a, b| a.1.total_cmp(&b.1))?;
     (size > GROWTH * scale).then_some((first + index, size, scale))
