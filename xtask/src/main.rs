@@ -1,6 +1,8 @@
 //! Tasks around the workspace: `cargo xtask test`, `cargo xtask guard` and `cargo xtask bench`.
 
 mod bench;
+#[cfg(target_os = "linux")]
+mod fuzz;
 mod guard;
 #[cfg(unix)]
 mod kill;
@@ -22,6 +24,9 @@ tasks
   bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1 to w6
   bench rewrite [--jit] [--json]
                           a rewritten inclusion beside the same equations by hand; --jit measures native code too
+  fuzz N SEED [--threads COUNT] [--only CASE] [--program FILE]
+                          N random scenarios through check, a fifth of them through run, some through sweep, map and
+                          compare (Linux)
   kill STARTS SEED        end sweeps and maps at random moments, continue them, and compare the bytes
   table                   write the costs kept in benches/results into README.md
 ";
@@ -37,6 +42,8 @@ fn main() -> ExitCode {
         ["bench", "rewrite", rest @ ..] => rewrite::run(rest),
         ["bench", "w4", rest @ ..] | ["bench", rest @ .., "w4"] => sweep::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
+        #[cfg(target_os = "linux")]
+        ["fuzz", rest @ ..] => fuzz::run(rest),
         #[cfg(unix)]
         ["kill", rest @ ..] => kill(rest),
         ["table"] => table::run(),

@@ -80,6 +80,7 @@ const LICENCES: Check = Check {
 pub fn run(with_features: bool) -> Result<(), String> {
     CHECKS.iter().try_for_each(check)?;
     if with_features {
+        fuzz()?;
         FEATURES.iter().try_for_each(check)?;
     }
     let has_deny = cargo(&["deny", "--version"])
@@ -100,6 +101,21 @@ pub fn run(with_features: bool) -> Result<(), String> {
         }
     }
     eprintln!("\nall checks passed");
+    Ok(())
+}
+
+/// A few random scenarios, the same every time, through the program that the tests have just been built with: it is optimised
+/// and watches for overflow.
+#[cfg(target_os = "linux")]
+fn fuzz() -> Result<(), String> {
+    let program = root().join("target/debug/stickslip");
+    let program = program.to_string_lossy();
+    eprintln!("\n== random scenarios: cargo xtask fuzz 2000 1 --program {program}");
+    crate::fuzz::run(&["2000", "1", "--program", &program])
+}
+
+#[cfg(not(target_os = "linux"))]
+fn fuzz() -> Result<(), String> {
     Ok(())
 }
 

@@ -131,25 +131,20 @@ impl fmt::Display for Dimension {
         if let Some((_, _, symbol)) = self.named() {
             return f.write_str(symbol);
         }
+        // As it can be read back, from left to right: no parentheses.
         let bases = [("kg", self.mass), ("m", self.length), ("s", self.time)];
-        let product = |sign: i16| {
-            let powers = bases.iter().map(|&(unit, exponent)| (unit, sign * i16::from(exponent)));
-            let powers: Vec<String> = powers
-                .filter(|&(_, exponent)| exponent > 0)
-                .map(|(unit, exponent)| match exponent {
-                    1 => unit.to_string(),
-                    _ => format!("{unit}^{exponent}"),
-                })
-                .collect();
-            (powers.join(" "), powers.len())
+        let power = |unit: &str, exponent: i8| match exponent.unsigned_abs() {
+            1 => unit.to_string(),
+            size => format!("{unit}^{size}"),
         };
-        let (over, over_count) = product(1);
-        f.write_str(if over_count == 0 { "1" } else { &over })?;
-        match product(-1) {
-            (_, 0) => Ok(()),
-            (under, 1) => write!(f, "/{under}"),
-            (under, _) => write!(f, "/({under})"),
-        }
+        let powers = |over: bool| {
+            let chosen = bases.iter().filter(move |(_, exponent)| *exponent != 0 && (*exponent > 0) == over);
+            chosen.map(|&(unit, exponent)| power(unit, exponent)).collect::<Vec<_>>()
+        };
+        let over = powers(true);
+        f.write_str(if over.is_empty() { "1" } else { "" })?;
+        f.write_str(&over.join(" "))?;
+        powers(false).iter().try_for_each(|under| write!(f, "/{under}"))
     }
 }
 
@@ -759,9 +754,13 @@ mod tests {
             assert_eq!(parsed.1, dimension, "{text}");
         }
         assert_eq!(Dimension::STIFFNESS.to_string(), "N/m");
-        assert_eq!(Dimension::new(3, -1, -1).to_string(), "m^3/(kg s)");
+        assert_eq!(Dimension::new(3, -1, -1).to_string(), "m^3/kg/s");
         assert_eq!(Dimension::new(-2, 0, 0).to_string(), "1/m^2");
         assert_eq!(Dimension::new(1, 1, 0).to_string(), "kg m");
+        // A message names a unit that can be written.
+        for dimension in [Dimension::new(-2, 3, -4), Dimension::new(0, -1, -20), Dimension::new(5, -1, -1)] {
+            assert_eq!(quantity(&format!("2 {dimension}"), dimension), Ok(2.0), "{dimension}");
+        }
     }
 
     #[test]
