@@ -288,6 +288,22 @@ impl<'a> Axes<'a> {
         }
 
         let mut labels = Vec::new();
+        for (at_x, at_y, words) in &self.panel.labels {
+            let at = (x.fraction(*at_x) * size.0, size.1 - y.fraction(*at_y) * size.1);
+            if !area.contains(at) {
+                continue;
+            }
+            let half = width(words, LABEL_SIZE) / 2.0;
+            labels.push(Mark::Text {
+                at: (at.0, at.1 + LABEL_SIZE * CAPITALS / 2.0),
+                anchor: Anchor::Middle,
+                turned: false,
+                size: LABEL_SIZE,
+                runs: runs(words),
+                rim: true,
+            });
+            obstacles.extend(sampled((at.0 - half, at.1), (at.0 + half, at.1), 4.0));
+        }
         for reference in &self.panel.references {
             let Some(line) = reference_line(reference, x, y, size) else {
                 continue;

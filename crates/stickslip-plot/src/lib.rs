@@ -20,10 +20,12 @@ pub mod page;
 #[cfg(feature = "png")]
 mod raster;
 mod scene;
+mod schematic;
 mod svg;
 mod text;
 mod ticks;
 
+pub use schematic::{Schematic, Symbol};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -68,6 +70,8 @@ pub struct Panel {
     pub series: Vec<Series>,
     /// Lines at given values, such as a bound or an instant.
     pub references: Vec<Reference>,
+    /// Words at a place of the data: x, y of their middle, and the words.
+    pub labels: Vec<(f64, f64, String)>,
     /// Where the names of the series stand.
     pub legend: Legend,
     /// Coloured rectangles behind the data; with them the axes begin and end at their edges.
@@ -305,6 +309,30 @@ impl Reference {
 const SAVED_PNG_SCALE: f64 = 2.5;
 
 impl Figure {
+    /// The figure with its panels below each other, each with axes of at most this width, for a narrow screen: those
+    /// of the first column, then those of the next.
+    #[must_use]
+    pub fn narrow(&self, width: f64) -> Self {
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let rows = self.panels.len().div_ceil(columns);
+        let panels = (0..columns).flat_map(|column| (0..rows).filter_map(move |row| self.panels.get(row * columns + column)));
+        let mut panels: Vec<Panel> = panels.cloned().collect();
+        for panel in &mut panels {
+            if panel.legend == Legend::Beside {
+                panel.legend = Legend::Auto;
+            }
+        }
+        Self {
+            title: self.title.clone(),
+            columns: 1,
+            width: width.min(self.width),
+            height: self.height,
+            panels,
+            // Panels of different columns may have different ranges.
+            share_x: self.share_x && columns == 1,
+        }
+    }
+
     /// The figure as an SVG document. It contains no `id`, so that any number of figures fit in one page.
     pub fn to_svg(&self) -> String {
         svg::write(&draw::scene(self))
