@@ -309,14 +309,24 @@ impl Reference {
 const SAVED_PNG_SCALE: f64 = 2.5;
 
 impl Figure {
-    /// The figure with its panels below each other, each with axes of at most this width, for a narrow screen: those
-    /// of the first column, then those of the next.
+    /// The figure with its panels below each other, for a narrow screen: axes are `width` wide. Where only the panels of the
+    /// first row have a title, it is that of the column, and columns stay together.
     #[must_use]
     pub fn narrow(&self, width: f64) -> Self {
         let columns = self.columns.clamp(1, self.panels.len().max(1));
         let rows = self.panels.len().div_ceil(columns);
-        let panels = (0..columns).flat_map(|column| (0..rows).filter_map(move |row| self.panels.get(row * columns + column)));
-        let mut panels: Vec<Panel> = panels.cloned().collect();
+        let (heads, others) = self.panels.split_at(columns.min(self.panels.len()));
+        let titled = |panel: &Panel| !panel.title.is_empty();
+        let by_column = heads.iter().all(titled) && !others.iter().any(titled);
+        let place = |i: usize| {
+            if by_column {
+                (i % rows) * columns + i / rows
+            } else {
+                i
+            }
+        };
+        let order = (0..rows * columns).map(place);
+        let mut panels: Vec<Panel> = order.filter_map(|place| self.panels.get(place).cloned()).collect();
         for panel in &mut panels {
             if panel.legend == Legend::Beside {
                 panel.legend = Legend::Auto;
@@ -325,7 +335,7 @@ impl Figure {
         Self {
             title: self.title.clone(),
             columns: 1,
-            width: width.min(self.width),
+            width,
             height: self.height,
             panels,
             // Panels of different columns may have different ranges.

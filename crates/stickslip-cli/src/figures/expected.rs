@@ -125,6 +125,16 @@ impl Check {
         self.value.is_some() != (self.least.is_some() || self.most.is_some())
     }
 
+    /// Whether what agrees spans more than 10 % on either side.
+    #[cfg(test)]
+    pub fn is_wide(&self) -> bool {
+        match (self.value, self.least, self.most) {
+            (Some(value), ..) => value != 0.0 && self.tolerance > 0.1 * value.abs(),
+            (None, Some(least), Some(most)) => most - least > 0.1 * (most + least).abs(),
+            _ => false,
+        }
+    }
+
     fn holds(&self, measured: f64) -> bool {
         let near = self
             .value
@@ -142,15 +152,14 @@ impl Check {
                 format!("{digits} {}", self.unit)
             }
         };
-        let range = match (self.value, self.least, self.most) {
+        match (self.value, self.least, self.most) {
             (Some(value), ..) if self.tolerance == 0.0 => format!("{} exactly", quantity(plain(value))),
             (Some(value), ..) => quantity(format!("{} ± {}", self.digits(value), plain(self.tolerance))),
             (None, Some(least), Some(most)) => quantity(format!("{} to {}", plain(least), plain(most))),
             (None, Some(least), None) => format!("at least {}", quantity(plain(least))),
             (None, None, Some(most)) => format!("at most {}", quantity(plain(most))),
             (None, None, None) => "any".into(),
-        };
-        range
+        }
     }
 
     fn measured(&self, measured: f64) -> String {

@@ -44,18 +44,18 @@ fn drawing(title: &str, size: Point, symbols: Vec<Symbol>) -> Schematic {
 
 /// The block that a spring draws over a floor: Fig 7 of the paper on model P, Fig 2 of that on the trapezoidal update, Fig 1(a) of
 /// Ozaki, Hashiguchi and Chen.
-fn drawn_block(title: &str, speed: &str, friction: &str) -> Schematic {
+fn drawn_block(title: &str, moves: &str, speed: &str, friction: &str) -> Schematic {
     drawing(
         title,
-        (340.0, 120.0),
+        (375.0, 120.0),
         vec![
-            wall((20.0, 90.0), (320.0, 90.0)),
-            mass((90.0, 70.0), (70.0, 40.0), "$M$"),
-            spring((125.0, 70.0), (225.0, 70.0), "$K$"),
-            mass((232.0, 70.0), (14.0, 30.0), ""),
-            arrow((240.0, 70.0), (285.0, 70.0), speed),
-            arrow((90.0, 36.0), (130.0, 36.0), "$v$"),
-            arrow((80.0, 97.0), (40.0, 97.0), friction),
+            wall((10.0, 90.0), (365.0, 90.0)),
+            mass((115.0, 70.0), (70.0, 40.0), "$M$"),
+            spring((150.0, 70.0), (245.0, 70.0), "$K$"),
+            mass((252.0, 70.0), (14.0, 30.0), ""),
+            arrow((260.0, 70.0), (300.0, 70.0), speed),
+            arrow((95.0, 36.0), (140.0, 36.0), moves),
+            arrow((80.0, 84.0), (48.0, 84.0), friction),
         ],
     )
 }
@@ -84,7 +84,8 @@ fn friction_proxy(title: &str, position: &str, place: &str) -> Schematic {
     let mut symbols = vec![
         wall((20.0, 95.0), (320.0, 95.0)),
         mass((255.0, 70.0), (80.0, 48.0), "$M$"),
-        proxy((90.0, 90.0), place),
+        proxy((90.0, 90.0), ""),
+        words((55.0, 88.0), place),
         line((90.0, 85.0), (90.0, 70.0)),
         line((90.0, 70.0), (110.0, 70.0)),
         line((200.0, 70.0), (215.0, 70.0)),
@@ -105,7 +106,7 @@ pub fn seed000(_: &mut Bench) -> Result<Drawn, String> {
             mass((130.0, 60.0), (70.0, 40.0), "$M$"),
             arrow((165.0, 60.0), (205.0, 60.0), "$h$"),
             arrow((120.0, 28.0), (165.0, 28.0), "$v$"),
-            arrow((110.0, 87.0), (70.0, 87.0), "$f$"),
+            arrow((95.0, 74.0), (60.0, 74.0), "$f$"),
         ],
     );
     let two = drawing(
@@ -124,7 +125,7 @@ pub fn seed000(_: &mut Bench) -> Result<Drawn, String> {
         (one, "Fig 1 of the paper: a body on a fixed surface, under a load $h$ and friction $f$.".into()),
         (two, "Fig 5: two free bodies that rub on each other.".into()),
         (
-            drawn_block("A block pulled by a spring", "$V(t)$", "$f$"),
+            drawn_block("A block pulled by a spring", "$v$", "$V(t)$", "$f$"),
             "Fig 7: a block pulled by a spring whose end moves at $V(t)$.".into(),
         ),
     ];
@@ -189,7 +190,7 @@ pub fn seed001(_: &mut Bench) -> Result<Drawn, String> {
 pub fn seed002(_: &mut Bench) -> Result<Drawn, String> {
     let mut drawn = Drawn::default();
     drawn.schematics = vec![(
-        drawn_block("A slider drawn by a spring", "$V$", "$S f_t$"),
+        drawn_block("A slider drawn by a spring", "$u_t$", "$V$", "$S f_t$"),
         "Fig 2 of the paper: a slider of mass $M$ and contact area $S$, drawn by a spring at the constant speed $V$ (eq 32).".into(),
     )];
     Ok(drawn)
@@ -199,7 +200,7 @@ pub fn seed002(_: &mut Bench) -> Result<Drawn, String> {
 pub fn seed003(_: &mut Bench) -> Result<Drawn, String> {
     let mut drawn = Drawn::default();
     drawn.schematics = vec![(
-        drawn_block("A slider drawn by a spring", "$v$ (driver)", "$f_t$"),
+        drawn_block("A slider drawn by a spring", "$ū$", "$v$", "$f_t$"),
         "Fig 1(a) of the paper: a slider of mass $M$ on a fixed base, drawn by a spring of stiffness $K$ at the constant speed $v$ (eq 30).".into(),
     )];
     Ok(drawn)

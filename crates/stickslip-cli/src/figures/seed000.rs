@@ -118,7 +118,7 @@ pub fn laws(bench: &mut Bench) -> Result<Drawn, String> {
     drawn.pictures.push((
         Figure { columns: 3, panels, width: 210.0, height: 150.0, ..Figure::default() },
         "Force of one step of 1 ms on 1 kg against the velocity at its start, for three loads; limit 10 N, ε = 10 mm/s. Markers: \
-         the force at zero velocity. The paper shows the same as surfaces over velocity and load. Under 15 N, above the limit, the \
+         the force at zero velocity. In (a) and (c) the three curves coincide. The paper shows the same as surfaces over velocity and load. Under 15 N, above the limit, the \
          ramp of P lies lower than that of Quinn: this is the difference that Fig 10 is about."
             .into(),
     ));
@@ -207,7 +207,8 @@ pub fn laws(bench: &mut Bench) -> Result<Drawn, String> {
     panel.references.push(Reference::vertical(0.1, "P at rest"));
     drawn.pictures.push((
         Figure { width: 520.0, height: 230.0, ..Figure::from(panel) },
-        "A slide without load from 0.997 m/s: the line of P (dotted, on that of Karnopp) ends where its velocity is exactly zero; the others only approach it."
+        "A slide without load from 0.997 m/s: the line of P (dotted, on that of Karnopp) ends where its velocity is exactly zero; the others only approach it. \
+         Quinn and Martins and Oden coincide, since there is no load."
             .into(),
     ));
     Ok(drawn)
@@ -379,8 +380,8 @@ pub fn two_bodies(bench: &mut Bench) -> Result<Drawn, String> {
     }
     drawn.pictures.push((
         Figure { columns: 3, panels, width: 210.0, height: 160.0, ..Figure::default() },
-        "Two bodies that rub on each other with at most 3 N: opposite momenta end in common rest; a small push moves both as one; \
-         a large push makes them slide."
+        "Two bodies that rub on each other with at most 3 N: opposite momenta end in common rest; a small push moves both as one (the curves \
+         coincide); a large push makes them slide."
             .into(),
     ));
     let found = &mut drawn.found;
@@ -578,6 +579,7 @@ pub fn crossing_zero(bench: &mut Bench) -> Result<Drawn, String> {
         let knee = 1000.0 * crossing;
         panels.push(Panel {
             title: name.into(),
+            x_range: Some((-0.4, 10.4)),
             y_range: Some((-13.0, 13.0)),
             legend: Legend::Hidden,
             ..Panel::new("time $t$ (ms)", "friction force $f$ (N)")
@@ -590,6 +592,7 @@ pub fn crossing_zero(bench: &mut Bench) -> Result<Drawn, String> {
         });
         panels.push(Panel {
             title: name.into(),
+            x_range: Some((-0.4, 10.4)),
             references: vec![Reference::horizontal(0.0, "")],
             ..Panel::new("time $t$ (ms)", "velocity $v$ (m/s)")
                 .with(
@@ -905,7 +908,7 @@ mod tests {
 
     #[test]
     fn exact_motion_has_the_stated_rest() {
-        // Science page, seed 000, row "exact".
+        // Reference study, part 1, row "exact motion".
         assert!((exact(4.0).0 - 3.97326181738).abs() < 5e-12);
         assert_eq!(exact(2.0212367).1, 0.0);
         assert!(exact(2.0212365).1 > 0.0);
