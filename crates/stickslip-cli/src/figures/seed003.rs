@@ -508,6 +508,7 @@ pub fn masses(bench: &mut Bench) -> Result<Drawn, String> {
     }
     for (index, mass) in MASSES.into_iter().enumerate() {
         drawn.found.note(format!("slow{mass}"), at(index, "1e-3"));
+        drawn.found.note(format!("middle{mass}"), at(index, "5e-3"));
         if [1, 10].contains(&mass) {
             // Amplitude of a free swing that begins with the drive.
             let swing = 2.0 * (f64::from(mass) / 10.0).sqrt();
