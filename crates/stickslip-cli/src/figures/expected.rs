@@ -242,8 +242,14 @@ impl ClaimText {
     }
 }
 
-/// The text with links to the reference study.
+/// The text with links to the reference study, and with the indices of coefficients set as such.
 pub fn linked(text: &str) -> String {
+    let mut text = text.to_string();
+    if !text.contains('$') {
+        for symbol in ["μ_s", "μ_k", "F_C", "F_S"] {
+            text = text.replace(symbol, &format!("${symbol}$"));
+        }
+    }
     text.replace("reference study", "[reference study](science.html)")
 }
 
