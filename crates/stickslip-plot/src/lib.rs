@@ -319,11 +319,7 @@ impl Figure {
         let titled = |panel: &Panel| !panel.title.is_empty();
         let by_column = heads.iter().all(titled) && !others.iter().any(titled);
         let place = |i: usize| {
-            if by_column {
-                (i % rows) * columns + i / rows
-            } else {
-                i
-            }
+            if by_column { (i % rows) * columns + i / rows } else { i }
         };
         let order = (0..rows * columns).map(place);
         let mut panels: Vec<Panel> = order.filter_map(|place| self.panels.get(place).cloned()).collect();

@@ -278,7 +278,11 @@ impl Page {
                     *out += "</ul></details>\n";
                 }
                 group = Some(&section.group);
-                let name = if section.group.is_empty() { "Contents" } else { &section.group };
+                let name = if section.group.is_empty() {
+                    "Contents"
+                } else {
+                    &section.group
+                };
                 *out += &format!("<details><summary>{}</summary><ul>\n", html(name));
             }
             *out += &format!(
@@ -444,12 +448,29 @@ fn inline(text: &str) -> String {
             continue;
         }
         for (index, part) in part.split("**").enumerate() {
-            let words = match link(part) {
-                Some(_) => html_line(part),
-                None => escape(part),
+            let words = linked(part);
+            out += &if index % 2 == 1 {
+                format!("<b>{words}</b>")
+            } else {
+                words
             };
-            out += &if index % 2 == 1 { format!("<b>{words}</b>") } else { words };
         }
     }
     out
+}
+
+/// Text with its links to pages; files beside the Markdown are not beside the page, and only their names are shown.
+fn linked(text: &str) -> String {
+    match link(text) {
+        Some((before, words, address, after)) => {
+            let page = address.starts_with("http") || address.starts_with('#') || address.ends_with(".html");
+            let words = if page {
+                format!("<a href=\"{}\">{}</a>", escape(address), escape(words))
+            } else {
+                escape(words)
+            };
+            escape(before) + &words + &linked(after)
+        }
+        None => escape(text),
+    }
 }

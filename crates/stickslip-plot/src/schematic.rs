@@ -246,13 +246,15 @@ impl Symbol {
             };
             let at = frame.at(frame.length / 2.0, side);
             let upright = frame.along.0.abs() < 0.5;
-            if upright {
-                (at.0, at.1 + TEXT * 0.35)
+            if upright { (at.0, at.1 + TEXT * 0.35) } else { at }
+        };
+        let anchor = |frame: &Along| {
+            if frame.along.0.abs() < 0.5 {
+                Anchor::End
             } else {
-                at
+                Anchor::Middle
             }
         };
-        let anchor = |frame: &Along| if frame.along.0.abs() < 0.5 { Anchor::End } else { Anchor::Middle };
         match self {
             Self::Mass { at, size, label } => {
                 let rect = Rect {
@@ -276,7 +278,10 @@ impl Symbol {
                 let mut path = vec![*from, frame.at(lead, 0.0)];
                 for turn in 0..turns {
                     let start = lead + f64::from(turn) * pitch;
-                    path.extend([frame.at(start + 0.25 * pitch, -5.0), frame.at(start + 0.75 * pitch, 5.0)]);
+                    path.extend([
+                        frame.at(start + 0.25 * pitch, -5.0),
+                        frame.at(start + 0.75 * pitch, 5.0),
+                    ]);
                 }
                 path.extend([frame.at(frame.length - lead, 0.0), *to]);
                 marks.push(lines(vec![path], THIN));
@@ -331,7 +336,11 @@ impl Symbol {
             }
             Self::Arm { joints, labels } => {
                 if let Some(first) = joints.first() {
-                    hatched(marks, (first.0 - 18.0, first.1 + 12.0), (first.0 + 18.0, first.1 + 12.0));
+                    hatched(
+                        marks,
+                        (first.0 - 18.0, first.1 + 12.0),
+                        (first.0 + 18.0, first.1 + 12.0),
+                    );
                     marks.push(lines(
                         vec![vec![
                             (first.0 - 9.0, first.1 + 12.0),
@@ -392,15 +401,48 @@ mod tests {
         let name = |text: &str| text.to_string();
         let (from, to) = ((10.0, 10.0), (90.0, 10.0));
         let all = [
-            Symbol::Mass { at: from, size: (20.0, 10.0), label: name("block") },
-            Symbol::Ball { at: from, radius: 9.0, label: name("ball") },
-            Symbol::Spring { from, to, label: name("spring") },
-            Symbol::Damper { from, to, label: name("damper") },
-            Symbol::Proxy { at: from, label: name("proxy") },
-            Symbol::Belt { at: from, length: 60.0, label: name("belt") },
-            Symbol::Arm { joints: vec![from, to, (90.0, 60.0)], labels: vec![name("shoulder"), name("elbow")] },
-            Symbol::Arrow { from, to, label: name("arrow") },
-            Symbol::Text { at: from, label: name("words") },
+            Symbol::Mass {
+                at: from,
+                size: (20.0, 10.0),
+                label: name("block"),
+            },
+            Symbol::Ball {
+                at: from,
+                radius: 9.0,
+                label: name("ball"),
+            },
+            Symbol::Spring {
+                from,
+                to,
+                label: name("spring"),
+            },
+            Symbol::Damper {
+                from,
+                to,
+                label: name("damper"),
+            },
+            Symbol::Proxy {
+                at: from,
+                label: name("proxy"),
+            },
+            Symbol::Belt {
+                at: from,
+                length: 60.0,
+                label: name("belt"),
+            },
+            Symbol::Arm {
+                joints: vec![from, to, (90.0, 60.0)],
+                labels: vec![name("shoulder"), name("elbow")],
+            },
+            Symbol::Arrow {
+                from,
+                to,
+                label: name("arrow"),
+            },
+            Symbol::Text {
+                at: from,
+                label: name("words"),
+            },
         ];
         let mut drawing = Schematic::new("a rig", 120.0, 80.0)
             .with(Symbol::Wall { from, to })
@@ -413,7 +455,11 @@ mod tests {
             assert!(svg.contains(word), "{word}");
         }
         assert!(!svg.contains("NaN") && !svg.contains("inf"));
-        let empty = Schematic::new("", 10.0, 10.0).with(Symbol::Spring { from, to: from, label: String::new() });
+        let empty = Schematic::new("", 10.0, 10.0).with(Symbol::Spring {
+            from,
+            to: from,
+            label: String::new(),
+        });
         assert!(!empty.to_svg().contains("NaN"), "a spring of no length");
     }
 

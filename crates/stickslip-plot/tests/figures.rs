@@ -307,14 +307,26 @@ fn numbers_of_a_claim_stand_in_rows_and_open_where_they_disagree() {
 
 #[test]
 fn a_narrow_figure_keeps_columns_together_only_where_they_have_a_title() {
-    let titles = |figure: &Figure| figure.narrow(200.0).panels.iter().map(|p| p.y_label.clone()).collect::<Vec<_>>();
+    let titles = |figure: &Figure| {
+        figure
+            .narrow(200.0)
+            .panels
+            .iter()
+            .map(|p| p.y_label.clone())
+            .collect::<Vec<_>>()
+    };
     let panel = |title: &str, name: &str| Panel {
         title: title.into(),
         ..Panel::new("x", name)
     };
     let grid = |below: &str| Figure {
         columns: 2,
-        panels: vec![panel("force", "a"), panel("speed", "b"), panel(below, "c"), panel(below, "d")],
+        panels: vec![
+            panel("force", "a"),
+            panel("speed", "b"),
+            panel(below, "c"),
+            panel(below, "d"),
+        ],
         ..Figure::default()
     };
     assert_eq!(titles(&grid("")), ["a", "c", "b", "d"]);
@@ -331,7 +343,11 @@ fn labels_of_a_short_log_axis_do_not_touch() {
         x_scale: Scale::Log,
         ..Panel::new("x", "y").with(Series::line("", x.clone(), x))
     };
-    let svg = Figure { width: 120.0, ..Figure::from(panel) }.to_svg();
+    let svg = Figure {
+        width: 120.0,
+        ..Figure::from(panel)
+    }
+    .to_svg();
     let shown = texts(&svg);
     assert!(shown.iter().any(|text| text == "0.0001"), "{shown:?}");
     assert!(!shown.iter().any(|text| text == "0.00005"), "{shown:?}");
@@ -341,11 +357,11 @@ fn labels_of_a_short_log_axis_do_not_touch() {
 fn documents_have_headings_lists_tables_and_links() {
     let html = document(
         "T",
-        "# One\n\nA *b* `c<d` and **e**\ngoes on, see [f](f.md).\n\n- first\n- second\n  line\n\n| a | b |\n|---|---|\n| 1 | < |\n",
+        "# One\n\nA *b* `c<d` and **e**\ngoes on, see [f](f.html), [g](g.md).\n\n- first\n- second\n  line\n\n| a | b |\n|---|---|\n| 1 | < |\n",
     );
     for present in [
         "<h1>One</h1>",
-        "<code>c&lt;d</code> and <b>e</b> goes on, see <a href=\"f.md\">f</a>.",
+        "<code>c&lt;d</code> and <b>e</b> goes on, see <a href=\"f.html\">f</a>, g.",
         "• first</p>",
         "• second line</p>",
         "<tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td>&lt;</td></tr>",

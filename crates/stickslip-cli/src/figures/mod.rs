@@ -132,8 +132,14 @@ impl Reproduction {
         let (pictures, found) = match (entry.draw)(&mut self.bench) {
             Ok(drawn) => {
                 self.files.extend(drawn.files);
-                let rigs = drawn.schematics.into_iter().map(|(rig, caption)| (Picture::from(rig), caption));
-                let figures = drawn.pictures.into_iter().map(|(figure, caption)| (figure.into(), caption));
+                let rigs = drawn
+                    .schematics
+                    .into_iter()
+                    .map(|(rig, caption)| (Picture::from(rig), caption));
+                let figures = drawn
+                    .pictures
+                    .into_iter()
+                    .map(|(figure, caption)| (figure.into(), caption));
                 (rigs.chain(figures).collect(), Ok(drawn.found))
             }
             Err(why) => (Vec::new(), Err(why)),
@@ -227,7 +233,11 @@ mod tests {
                     figure.name
                 );
                 let rig = figure.name.ends_with("-rigs");
-                assert!(figure.claim.is_empty() == rig && !figure.heading.is_empty(), "{}", figure.name);
+                assert!(
+                    figure.claim.is_empty() == rig && !figure.heading.is_empty(),
+                    "{}",
+                    figure.name
+                );
                 for claim in &figure.claim {
                     assert!(!claim.place.is_empty(), "{}", claim.claim);
                     assert!(claim.numbers().next().is_some(), "{}", claim.claim);
@@ -287,11 +297,7 @@ mod tests {
         let found = Ok(drawn.found);
         for claim in &text.claim {
             let judged = claim.judge(&found);
-            assert_eq!(
-                judged.verdict,
-                Verdict::Holds,
-                "{judged:?}"
-            );
+            assert_eq!(judged.verdict, Verdict::Holds, "{judged:?}");
         }
     }
 

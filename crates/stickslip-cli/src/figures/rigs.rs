@@ -7,15 +7,27 @@ use stickslip_plot::{Schematic, Symbol};
 type Point = (f64, f64);
 
 fn mass(at: Point, size: Point, label: &str) -> Symbol {
-    Symbol::Mass { at, size, label: label.into() }
+    Symbol::Mass {
+        at,
+        size,
+        label: label.into(),
+    }
 }
 
 fn spring(from: Point, to: Point, label: &str) -> Symbol {
-    Symbol::Spring { from, to, label: label.into() }
+    Symbol::Spring {
+        from,
+        to,
+        label: label.into(),
+    }
 }
 
 fn damper(from: Point, to: Point, label: &str) -> Symbol {
-    Symbol::Damper { from, to, label: label.into() }
+    Symbol::Damper {
+        from,
+        to,
+        label: label.into(),
+    }
 }
 
 fn wall(from: Point, to: Point) -> Symbol {
@@ -23,11 +35,18 @@ fn wall(from: Point, to: Point) -> Symbol {
 }
 
 fn proxy(at: Point, label: &str) -> Symbol {
-    Symbol::Proxy { at, label: label.into() }
+    Symbol::Proxy {
+        at,
+        label: label.into(),
+    }
 }
 
 fn arrow(from: Point, to: Point, label: &str) -> Symbol {
-    Symbol::Arrow { from, to, label: label.into() }
+    Symbol::Arrow {
+        from,
+        to,
+        label: label.into(),
+    }
 }
 
 fn line(from: Point, to: Point) -> Symbol {
@@ -35,11 +54,17 @@ fn line(from: Point, to: Point) -> Symbol {
 }
 
 fn words(at: Point, label: &str) -> Symbol {
-    Symbol::Text { at, label: label.into() }
+    Symbol::Text {
+        at,
+        label: label.into(),
+    }
 }
 
 fn drawing(title: &str, size: Point, symbols: Vec<Symbol>) -> Schematic {
-    Schematic { symbols, ..Schematic::new(title, size.0, size.1) }
+    Schematic {
+        symbols,
+        ..Schematic::new(title, size.0, size.1)
+    }
 }
 
 /// The block that a spring draws over a floor: Fig 7 of the paper on model P, Fig 2 of that on the trapezoidal update, Fig 1(a) of
@@ -62,7 +87,13 @@ fn drawn_block(title: &str, moves: &str, speed: &str, friction: &str) -> Schemat
 
 /// Two elements side by side from a massless proxy to a body.
 fn viscoelastic(symbols: &mut Vec<Symbol>, from: Point, to: Point, upright: bool, labels: (&str, &str)) {
-    let shift = |point: Point, by: f64| if upright { (point.0 + by, point.1) } else { (point.0, point.1 + by) };
+    let shift = |point: Point, by: f64| {
+        if upright {
+            (point.0 + by, point.1)
+        } else {
+            (point.0, point.1 + by)
+        }
+    };
     symbols.extend([
         line(shift(from, -12.0), shift(from, 12.0)),
         line(shift(to, -12.0), shift(to, 12.0)),
@@ -122,7 +153,10 @@ pub fn seed000(_: &mut Bench) -> Result<Drawn, String> {
         ],
     );
     drawn.schematics = vec![
-        (one, "Fig 1 of the paper: a body on a fixed surface, under a load $h$ and friction $f$.".into()),
+        (
+            one,
+            "Fig 1 of the paper: a body on a fixed surface, under a load $h$ and friction $f$.".into(),
+        ),
         (two, "Fig 5: two free bodies that rub on each other.".into()),
         (
             drawn_block("A block pulled by a spring", "$v$", "$V(t)$", "$f$"),
@@ -164,7 +198,11 @@ pub fn seed001(_: &mut Bench) -> Result<Drawn, String> {
             spring((80.0, 20.0), (80.0, 65.0), "$K_s$"),
             wall((120.0, 20.0), (45.0, 20.0)),
             mass((155.0, 110.0), (70.0, 70.0), "$M_2$"),
-            Symbol::Belt { at: (110.0, 150.0), length: 200.0, label: "belt".into() },
+            Symbol::Belt {
+                at: (110.0, 150.0),
+                length: 200.0,
+                label: "belt".into(),
+            },
             arrow((280.0, 138.0), (230.0, 138.0), "$u$"),
         ],
     );
@@ -214,7 +252,11 @@ pub fn seed004(_: &mut Bench) -> Result<Drawn, String> {
         (260.0, 130.0),
         vec![
             wall((20.0, 105.0), (240.0, 105.0)),
-            Symbol::Ball { at: (100.0, 65.0), radius: 38.0, label: "$M$, $R$".into() },
+            Symbol::Ball {
+                at: (100.0, 65.0),
+                radius: 38.0,
+                label: "$M$, $R$".into(),
+            },
             arrow((138.0, 65.0), (190.0, 65.0), "$v_0$"),
         ],
     );
@@ -229,9 +271,13 @@ pub fn seed004(_: &mut Bench) -> Result<Drawn, String> {
     drawn.schematics = vec![
         (
             friction_proxy("Friction through a massless object", "$p$", "massless"),
-            "Fig 1 of the paper: friction acts on a massless object, which a spring and a damper join to the body.".into(),
+            "Fig 1 of the paper: friction acts on a massless object, which a spring and a damper join to the body."
+                .into(),
         ),
-        (sphere, "Fig 3: simulation I, a sphere that slides on a floor and begins to roll.".into()),
+        (
+            sphere,
+            "Fig 3: simulation I, a sphere that slides on a floor and begins to roll.".into(),
+        ),
         (
             arm,
             "Fig 5: simulations II and III, an arm of two links with a motor and friction in each joint.".into(),

@@ -184,7 +184,11 @@ pub fn laws(bench: &mut Bench) -> Result<Drawn, String> {
             .collect();
         let series = Series::line(name, run.times().to_vec(), positive);
         // P and Karnopp have the same speeds until P rests: the narrower line lies on the wider dashes.
-        panel = panel.with(if law == "implicit" { series.style(Style::Dotted).color(Color::BLACK) } else { series });
+        panel = panel.with(if law == "implicit" {
+            series.style(Style::Dotted).color(Color::BLACK)
+        } else {
+            series
+        });
         match law {
             "implicit" => {
                 let (time, after) = rest(&run, 0.0)?;
@@ -219,7 +223,9 @@ type Curve = (&'static str, &'static [&'static str], fn(f64) -> f64);
 const CURVES: [Curve; 4] = [
     ("(a) Coulomb", &[], |_| 10.0),
     ("(b) with static friction", &["elements.floor.static=13"], |_| 10.0),
-    ("(c) with viscous friction", &["elements.floor.viscous=20"], |v| 10.0 + 20.0 * v),
+    ("(c) with viscous friction", &["elements.floor.viscous=20"], |v| {
+        10.0 + 20.0 * v
+    }),
     (
         "(d) with Stribeck effect",
         &["elements.floor.static=15", "elements.floor.stribeck_velocity=0.1"],
@@ -261,8 +267,16 @@ pub fn curves_of_velocity(bench: &mut Bench) -> Result<Drawn, String> {
             title: title.into(),
             y_range: Some((-22.0, 22.0)),
             ..Panel::new("velocity $v$ (m/s)", "force $f$ (N)")
-                .with(Series::line("sliding", sliding.0, sliding.1).style(Style::Solid).color(BLUE))
-                .with(Series::line("at rest", resting.0, resting.1).style(Style::Dashed).color(ORANGE))
+                .with(
+                    Series::line("sliding", sliding.0, sliding.1)
+                        .style(Style::Solid)
+                        .color(BLUE),
+                )
+                .with(
+                    Series::line("at rest", resting.0, resting.1)
+                        .style(Style::Dashed)
+                        .color(ORANGE),
+                )
         });
     }
     drawn.found.note("curve", largest(off));
@@ -306,7 +320,11 @@ pub fn construction(bench: &mut Bench) -> Result<Drawn, String> {
             drawn.found.note("stops", force);
         }
     }
-    panel = panel.with(Series::line("what a step gives", ends, forces).style(Style::Points).color(ORANGE));
+    panel = panel.with(
+        Series::line("what a step gives", ends, forces)
+            .style(Style::Points)
+            .color(ORANGE),
+    );
     drawn.found.note("meets", off);
     drawn.pictures.push((
         Figure { width: 440.0, height: 220.0, ..Figure::from(panel) },
@@ -342,8 +360,16 @@ pub fn hysteresis(bench: &mut Bench) -> Result<Drawn, String> {
         }
     }
     panel = panel
-        .with(Series::line("from rest", places.clone(), stick).style(Style::Solid).color(ORANGE))
-        .with(Series::line("from sliding", places, slide).style(Style::Dashed).color(BLUE));
+        .with(
+            Series::line("from rest", places.clone(), stick)
+                .style(Style::Solid)
+                .color(ORANGE),
+        )
+        .with(
+            Series::line("from sliding", places, slide)
+                .style(Style::Dashed)
+                .color(BLUE),
+        );
     drawn.pictures.push((
         Figure { width: 440.0, height: 220.0, ..Figure::from(panel) },
         "Force of one step of 1 ms on 1 kg against the velocity it would end with without friction; 10 N sliding, 13 N at rest. Between 10 and 13 mm/s the force \

@@ -133,7 +133,11 @@ pub fn accuracy(bench: &mut Bench) -> Result<Drawn, String> {
         ),
     ));
     drawn.pictures.push((
-        Figure { width: 440.0, height: 240.0, ..Figure::from(against) },
+        Figure {
+            width: 440.0,
+            height: 240.0,
+            ..Figure::from(against)
+        },
         "Amplitude of stick-slip against the step: the two steps of the figure above, and 2, 5 and 10 ms.".into(),
     ));
     if bench.all {
@@ -257,8 +261,12 @@ pub fn step_limits(_: &mut Bench) -> Result<Drawn, String> {
     let line = Series::line("0.05 natural periods", m, period).style(Style::Dashed);
     panel = panel.with(line.color(Color::GREY));
     // The paper does not say for which mass.
-    panel.references.push(Reference::horizontal(1.3e-2, "published, trapezoidal"));
-    panel.references.push(Reference::horizontal(2.7e-4, "published, backward"));
+    panel
+        .references
+        .push(Reference::horizontal(1.3e-2, "published, trapezoidal"));
+    panel
+        .references
+        .push(Reference::horizontal(2.7e-4, "published, backward"));
     drawn.pictures.push((
         Figure { width: 420.0, height: 260.0, ..Figure::from(panel) },
         "Largest step at which the first slip is completed, Newton's method as published. All follow the natural period of block and spring. Dashed lines: the two \

@@ -159,14 +159,21 @@ pub fn recovery(bench: &mut Bench) -> Result<Drawn, String> {
         }
         peaks.push(peak);
     }
-    drawn.found.note("peaks.fall", peaks.windows(2).filter(|pair| pair[1] <= pair[0]).count() as f64);
+    drawn.found.note(
+        "peaks.fall",
+        peaks.windows(2).filter(|pair| pair[1] <= pair[0]).count() as f64,
+    );
     // The whole course; until the hold ends the three are the same.
     for (index, hold) in [10.0, 100.0, 1000.0].into_iter().enumerate() {
         let run = bench.variant("fig003-4", &course(hold), 5)?;
         let u = scaled(run.column("pin.position")?, 1e3);
         let ratio = scaled(run.column("plate.force")?, -0.1);
         let style = [Style::Solid, Style::Dashed, Style::Dotted][index];
-        curves = curves.with(Series::line(format!("held {hold} s"), u, ratio).style(style).color(COLORS[index]));
+        curves = curves.with(
+            Series::line(format!("held {hold} s"), u, ratio)
+                .style(style)
+                .color(COLORS[index]),
+        );
     }
     curves.labels = vec![
         (0.25, 0.34, "slide".into()),
@@ -626,7 +633,8 @@ pub fn mode_maps(bench: &mut Bench) -> Result<Drawn, String> {
         drawn.found.note(format!("mixed{mass}.stiff"), wrong(true));
         drawn.found.note(format!("mixed{mass}.soft"), wrong(false));
         let of = |k: f64, v: f64| {
-            let near = |cell: &&Cell| (cell.x / (1e3 * k) - 1.0).abs() < 1e-6 && (cell.y / (1e-3 * v) - 1.0).abs() < 1e-6;
+            let near =
+                |cell: &&Cell| (cell.x / (1e3 * k) - 1.0).abs() < 1e-6 && (cell.y / (1e-3 * v) - 1.0).abs() < 1e-6;
             cells.iter().find(near).map_or(f64::NAN, |cell| cell.amplitude)
         };
         if mass == 10 {
@@ -637,8 +645,10 @@ pub fn mode_maps(bench: &mut Bench) -> Result<Drawn, String> {
                 drawn.found.note(id, of(k, v));
             }
             // Slow drives creep; cycles in which mass and spring swing come with fast ones.
-            let fastest = |is: &dyn Fn(&Cell) -> bool| largest(cells.iter().filter(|cell| is(cell)).map(|cell| 1e3 * cell.y));
-            let slowest = |is: &dyn Fn(&Cell) -> bool| smallest(cells.iter().filter(|cell| is(cell)).map(|cell| 1e3 * cell.y));
+            let fastest =
+                |is: &dyn Fn(&Cell) -> bool| largest(cells.iter().filter(|cell| is(cell)).map(|cell| 1e3 * cell.y));
+            let slowest =
+                |is: &dyn Fn(&Cell) -> bool| smallest(cells.iter().filter(|cell| is(cell)).map(|cell| 1e3 * cell.y));
             drawn.found.note("creep.slowest", slowest(&creeps));
             drawn.found.note("creep.fastest", fastest(&creeps));
             drawn.found.note("inertia.slowest", slowest(&swings));
@@ -760,16 +770,31 @@ pub fn criterion(bench: &mut Bench) -> Result<Drawn, String> {
     };
     let (times, mu) = recovering(bench, 1.0, 0.0)?;
     // K v/F with K = 10 N/mm and F = 100 N: as fast as friction recovers at first with 0.01 mm/s.
-    for (label, v, color) in [("(a) pull, 0.02 mm/s", 0.02, GREEN), ("(b) pull, 0.003 mm/s", 0.003, ORANGE)] {
+    for (label, v, color) in [
+        ("(a) pull, 0.02 mm/s", 0.02, GREEN),
+        ("(b) pull, 0.003 mm/s", 0.003, ORANGE),
+    ] {
         let until = 0.2 / (0.1 * v);
         let line = Series::line(label, vec![0.0, until], vec![mu[0], mu[0] + 0.2]);
         sketch = sketch.with(line.style(Style::Solid).color(color));
     }
-    sketch = sketch.with(Series::line("friction, $n$ = 1", times.clone(), mu.clone()).style(Style::Solid).color(BLUE));
+    sketch = sketch.with(
+        Series::line("friction, $n$ = 1", times.clone(), mu.clone())
+            .style(Style::Solid)
+            .color(BLUE),
+    );
     let (t, slow) = recovering(bench, 2.0, 0.0)?;
-    sketch = sketch.with(Series::line("$n$ = 2", t, slow.clone()).style(Style::Dashed).color(BLUE));
+    sketch = sketch.with(
+        Series::line("$n$ = 2", t, slow.clone())
+            .style(Style::Dashed)
+            .color(BLUE),
+    );
     let (t, slipping) = recovering(bench, 1.0, 1e-4)?;
-    sketch = sketch.with(Series::line("$n$ = 1, creeping", t, slipping.clone()).style(Style::Dotted).color(BLUE));
+    sketch = sketch.with(
+        Series::line("$n$ = 1, creeping", t, slipping.clone())
+            .style(Style::Dotted)
+            .color(BLUE),
+    );
     drawn.found.note("recovery", (mu[200] - recovered(mu[0], 200.0)).abs());
     drawn.found.note("recovery2", slow[200] - mu[200]);
     drawn.found.note("creeping", slipping[200] - mu[200]);
@@ -833,8 +858,12 @@ pub fn pull_and_recovery(bench: &mut Bench) -> Result<Drawn, String> {
         let run = bench.variant("fig003-5", &sets, 1)?;
         let cycle = run.cycle()?;
         drawn.found.note(format!("{id}.amplitude"), cycle.amplitude);
-        drawn.found.note(format!("{id}.drive"), cycle.drive_rate.unwrap_or(f64::NAN));
-        drawn.found.note(format!("{id}.recovery"), cycle.recovery_rate.unwrap_or(f64::NAN));
+        drawn
+            .found
+            .note(format!("{id}.drive"), cycle.drive_rate.unwrap_or(f64::NAN));
+        drawn
+            .found
+            .note(format!("{id}.recovery"), cycle.recovery_rate.unwrap_or(f64::NAN));
         if id == "slow" {
             drawn.found.note("slow.period", cycle.period.unwrap_or(f64::NAN));
         }
@@ -844,7 +873,9 @@ pub fn pull_and_recovery(bench: &mut Bench) -> Result<Drawn, String> {
         let settled = times.iter().position(|t| *t >= 0.3 * end).unwrap_or(0);
         let window = if id == "slow" { 30_000.0 } else { 600.0 };
         let until = times.iter().take_while(|t| **t <= 0.3 * end + window).count();
-        let start = (settled..until).min_by(|a, b| mu[*a].total_cmp(&mu[*b])).unwrap_or(settled);
+        let start = (settled..until)
+            .min_by(|a, b| mu[*a].total_cmp(&mu[*b]))
+            .unwrap_or(settled);
         let rows = start..times.iter().take_while(|t| **t <= times[start] + window).count();
         let t: Vec<f64> = times[rows.clone()].iter().map(|t| t - times[start]).collect();
         if id == "slow" {
@@ -857,8 +888,16 @@ pub fn pull_and_recovery(bench: &mut Bench) -> Result<Drawn, String> {
             title: format!("{v} mm/s"),
             y_range: Some((0.0, 0.45)),
             ..Panel::new("time after a slip (s)", "force over the normal force")
-                .with(Series::line("friction $μ$", t.clone(), mu[rows.clone()].to_vec()).style(Style::Solid).color(BLUE))
-                .with(Series::line("pull of the spring", t, pull[rows].to_vec()).style(Style::Dashed).color(ORANGE))
+                .with(
+                    Series::line("friction $μ$", t.clone(), mu[rows.clone()].to_vec())
+                        .style(Style::Solid)
+                        .color(BLUE),
+                )
+                .with(
+                    Series::line("pull of the spring", t, pull[rows].to_vec())
+                        .style(Style::Dashed)
+                        .color(ORANGE),
+                )
         });
     }
     drawn.pictures.push((
@@ -886,17 +925,28 @@ pub fn newmark(bench: &mut Bench) -> Result<Drawn, String> {
         let run = bench.variant("fig003-5", &sets, 100)?;
         let cycle = run.cycle()?;
         drawn.found.note(format!("{id}.amplitude"), cycle.amplitude);
-        drawn.found.note(format!("{id}.period"), cycle.period.unwrap_or(f64::NAN));
+        drawn
+            .found
+            .note(format!("{id}.period"), cycle.period.unwrap_or(f64::NAN));
         let x = scaled(run.column("block.position")?, 1e3);
         let style = [Style::Solid, Style::Dashed][index];
-        panel = panel.with(Series::line(label, run.times().to_vec(), x).style(style).color(COLORS[index]));
+        panel = panel.with(
+            Series::line(label, run.times().to_vec(), x)
+                .style(style)
+                .color(COLORS[index]),
+        );
     }
     let of = |found: &super::Found, id: &str| found.get(&format!("{id}.amplitude"));
     let apart = (of(&drawn.found, "sixth") / of(&drawn.found, "quarter") - 1.0).abs();
     drawn.found.note("apart", 100.0 * apart);
     drawn.pictures.push((
-        Figure { width: 440.0, height: 220.0, ..Figure::from(panel) },
-        "The block of Fig 5 by the paper's own method with a step of 0.02 s, for two values of β; the curves coincide.".into(),
+        Figure {
+            width: 440.0,
+            height: 220.0,
+            ..Figure::from(panel)
+        },
+        "The block of Fig 5 by the paper's own method with a step of 0.02 s, for two values of β; the curves coincide."
+            .into(),
     ));
     Ok(drawn)
 }
@@ -907,18 +957,32 @@ pub fn cyclic(bench: &mut Bench) -> Result<Drawn, String> {
     let mut panel = Panel::new("displacement (μm)", "load (N)");
     // Amplitude of the load over the limit of 40 N.
     for (index, part) in [0.5, 0.7, 0.9].into_iter().enumerate() {
-        let sets = [set("bodies.block.force.expr", format!("{}*(1 - cos(2*pi*t/10))", 20.0 * part))];
+        let sets = [set(
+            "bodies.block.force.expr",
+            format!("{}*(1 - cos(2*pi*t/10))", 20.0 * part),
+        )];
         let run = bench.variant("fig003-cyclic", &sets, 1)?;
-        drawn.found.note(format!("cycle{part}"), 1e2 * run.last("block.position")?);
+        drawn
+            .found
+            .note(format!("cycle{part}"), 1e2 * run.last("block.position")?);
         let x = scaled(run.column("block.position")?, 1e6);
-        let load = run.times().iter().map(|t| 20.0 * part * (1.0 - libm::cos(0.2 * std::f64::consts::PI * t))).collect();
+        let load = run
+            .times()
+            .iter()
+            .map(|t| 20.0 * part * (1.0 - libm::cos(0.2 * std::f64::consts::PI * t)))
+            .collect();
         let label = format!("{:.0} % of the limit", 100.0 * part);
         panel = panel.with(Series::line(label, x, load).style(Style::Solid).color(COLORS[index]));
     }
     panel.references.push(Reference::horizontal(40.0, "limit of friction"));
     drawn.pictures.push((
-        Figure { width: 440.0, height: 220.0, ..Figure::from(panel) },
-        "Ten cycles of a load that stays below the limit: every one of them moves the block on by the same small slip.".into(),
+        Figure {
+            width: 440.0,
+            height: 220.0,
+            ..Figure::from(panel)
+        },
+        "Ten cycles of a load that stays below the limit: every one of them moves the block on by the same small slip."
+            .into(),
     ));
     Ok(drawn)
 }

@@ -100,7 +100,9 @@ impl Kept {
 
 /// The day of today in UTC.
 fn today() -> String {
-    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |time| time.as_secs());
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
     date_of((seconds / 86_400) as i64)
 }
 
@@ -145,7 +147,10 @@ mod tests {
         let again: Stored = toml::from_str(&stored.text()).unwrap();
         let run = again.run("a").unwrap();
         assert_eq!((again.date.as_str(), run.amplitude), ("1970-01-02", 0.1234));
-        assert_eq!((run.times(), &run.values), (vec![0.0, 2.0, 4.0], &vec![0.0, -0.25, 0.5]));
+        assert_eq!(
+            (run.times(), &run.values),
+            (vec![0.0, 2.0, 4.0], &vec![0.0, -0.25, 0.5])
+        );
         assert!(again.run("b").is_err());
     }
 }
