@@ -138,8 +138,12 @@ impl fmt::Display for Dimension {
             size => format!("{unit}^{size}"),
         };
         let powers = |over: bool| {
-            let chosen = bases.iter().filter(move |(_, exponent)| *exponent != 0 && (*exponent > 0) == over);
-            chosen.map(|&(unit, exponent)| power(unit, exponent)).collect::<Vec<_>>()
+            let chosen = bases
+                .iter()
+                .filter(move |(_, exponent)| *exponent != 0 && (*exponent > 0) == over);
+            chosen
+                .map(|&(unit, exponent)| power(unit, exponent))
+                .collect::<Vec<_>>()
         };
         let over = powers(true);
         f.write_str(if over.is_empty() { "1" } else { "" })?;
@@ -758,7 +762,11 @@ mod tests {
         assert_eq!(Dimension::new(-2, 0, 0).to_string(), "1/m^2");
         assert_eq!(Dimension::new(1, 1, 0).to_string(), "kg m");
         // A message names a unit that can be written.
-        for dimension in [Dimension::new(-2, 3, -4), Dimension::new(0, -1, -20), Dimension::new(5, -1, -1)] {
+        for dimension in [
+            Dimension::new(-2, 3, -4),
+            Dimension::new(0, -1, -20),
+            Dimension::new(5, -1, -1),
+        ] {
             assert_eq!(quantity(&format!("2 {dimension}"), dimension), Ok(2.0), "{dimension}");
         }
     }
