@@ -297,13 +297,8 @@ fn law_path(name: &str, element: &ElementSpec) -> String {
 
 /// Static and kinetic level of the steady curve: forces, or coefficients where a normal force belongs to them.
 fn levels(friction: &FrictionLawSpec) -> (f64, f64) {
-    match &friction.curve.limit {
-        LimitSpec::Force { kinetic, static_ } | LimitSpec::Coefficient { kinetic, static_ } => (*static_, *kinetic),
-        LimitSpec::Table { force, .. } => {
-            let first = force.first().copied().unwrap_or(0.0);
-            (first, first)
-        }
-    }
+    let [holding, kinetic] = friction.curve.limit.levels();
+    (holding, kinetic)
 }
 
 /// The normal force of a friction element between scalar motions at time `t`; 1 where its levels are forces.
@@ -316,7 +311,7 @@ fn normal_force(simulation: &Simulation, index: usize, t: f64) -> Option<f64> {
         Some(NormalForce::Element(other)) => return Some(simulation.observations()[*other].normal.max(0.0)),
         None => (),
     }
-    if !matches!(friction.curve.limit, LimitSpec::Coefficient { .. }) {
+    if !friction.curve.limit.is_coefficient() {
         return Some(1.0);
     }
     let body = element.between().into_iter().find_map(|port| match port {
@@ -641,9 +636,8 @@ fn friction_lines(simulation: &Simulation) -> Vec<FrictionLine> {
             }
             (ElementSpec::Joint(_), _) => {
                 let (holding, _) = levels(friction);
-                line.holding_limit = (friction.normal_force.is_none()
-                    && !matches!(friction.curve.limit, LimitSpec::Coefficient { .. }))
-                .then_some(holding);
+                line.holding_limit =
+                    (friction.normal_force.is_none() && !friction.curve.limit.is_coefficient()).then_some(holding);
                 line.counted = "not estimated for penalty joints".to_string();
             }
             _ => line.counted = "not estimated: the scenario cannot be held at rest".to_string(),

@@ -6,6 +6,7 @@ use crate::chain::{Blocks, Chain, ChainState, Parts};
 use crate::integrate::Method;
 use crate::network::stage::LoadSource;
 use crate::scenario::{ChainSpec, Port};
+use stickslip_core::friction::curve::Curve;
 
 impl Builder<'_> {
     pub(super) fn add_chain(&mut self, spec: &ChainSpec) -> Option<(Chain, ChainState)> {
@@ -28,12 +29,17 @@ impl Builder<'_> {
             } else {
                 (
                     "law",
-                    "write law = \"implicit\"; it takes static, viscous, stribeck_velocity and table too",
+                    "write law = \"implicit\"; it takes static, viscous, stribeck_velocity, table and curve too",
                 )
             };
             self.error(&format!("chain.friction.{key}"), message).help = Some(help.into());
             return None;
         };
+        if Curve::<f64>::directed(&rubbing.curve) {
+            self.error("chain.friction", "blocks of a chain rub alike in both directions")
+                .help = Some("leave the curve of sliding backward out".into());
+            return None;
+        }
         let Some(blocks) = blocks(spec) else {
             return self.too_many(spec.count);
         };

@@ -2,6 +2,7 @@
 
 use super::corpus::*;
 use super::*;
+use crate::element::curve::CurveSide;
 use crate::profile::Profile;
 use crate::quantity::Dimension;
 
@@ -235,9 +236,11 @@ fn every_key_comes_out_in_si() {
     };
     assert_eq!(
         rim.friction.curve.limit,
-        LimitSpec::Table {
-            speed: vec![0.0, 0.1, 1.0],
-            force: vec![12.0, 10.0, 11.0]
+        LimitSpec::Given {
+            forward: CurveSide::Points(vec![0.0, 0.1, 1.0], vec![12.0, 10.0, 11.0]),
+            backward: None,
+            static_: None,
+            coefficient: false,
         }
     );
     let ElementSpec::Friction(many) = element(&scenario, "many") else {
