@@ -17,7 +17,7 @@
 //! does not. Powers of ten are compared, not digits.
 
 use crate::profile::Profile;
-use crate::scenario::{BodySpec, LimitSpec, NormalForce};
+use crate::scenario::{BodySpec, NormalForce};
 use crate::simulation::{RunError, Simulation};
 use crate::stop::{Stop, is_set};
 use crate::trace::Columns;
@@ -252,15 +252,13 @@ fn reach(simulation: &mut Simulation) -> f64 {
     let (push, mut rubbing) = (forces.sum::<f64>(), 0.0);
     for (_, element) in &scenario.elements {
         if let Some(friction) = element.friction() {
-            let limit = match &friction.curve.limit {
-                LimitSpec::Force { static_, .. } => *static_,
-                LimitSpec::Coefficient { static_, .. } => match &friction.normal_force {
-                    Some(NormalForce::Profile(normal)) => static_ * normal.peak(0.0, duration, SAMPLES),
-                    _ => 0.0,
-                },
-                LimitSpec::Table { force, .. } => most(force),
+            let limit = friction.curve.limit.greatest(fastest);
+            let normal = match &friction.normal_force {
+                _ if !friction.curve.limit.is_coefficient() => 1.0,
+                Some(NormalForce::Profile(normal)) => normal.peak(0.0, duration, SAMPLES),
+                _ => 0.0,
             };
-            rubbing += limit * farthest;
+            rubbing += limit * normal * farthest;
         }
     }
     let (mass, inverse) = masses(simulation);

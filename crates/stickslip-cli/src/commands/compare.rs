@@ -253,10 +253,8 @@ impl Compare {
                 curve.stribeck_velocity = None;
             }
             let falls = match &curve.limit {
-                LimitSpec::Force { kinetic, static_ } | LimitSpec::Coefficient { kinetic, static_ } => {
-                    static_ > kinetic
-                }
-                LimitSpec::Table { .. } => false,
+                LimitSpec::Given { .. } => false,
+                limit => limit.levels()[0] > limit.levels()[1],
             };
             // Written in the file it would go to all of the laws, and some refuse it.
             if row.needs_stribeck && falls && curve.stribeck_velocity.is_none() {

@@ -417,7 +417,7 @@ impl Held {
             let mut t = 0.0;
             for _ in 0..BREAKS {
                 t = signals.profile(signal).next_break(t);
-                if !(t <= end) {
+                if t.is_nan() || t > end {
                     break;
                 }
                 let step = (t / network.step) as u64;
@@ -820,7 +820,7 @@ impl Worst {
     /// Load over limit; infinite where nothing can be held.
     fn ratio(&self) -> f64 {
         match (self.load, self.limit) {
-            (load, _) if load == 0.0 => 0.0,
+            (0.0, _) => 0.0,
             (load, limit) => load / limit,
         }
     }
@@ -879,9 +879,8 @@ pub(super) fn friction_lines(simulation: &Simulation) -> Vec<FrictionLine> {
         match (element, held.as_ref().zip(found.as_ref())) {
             (ElementSpec::Joint(_), _) => {
                 let (holding, _) = levels(friction);
-                line.holding_limit = (friction.normal_force.is_none()
-                    && !matches!(friction.curve.limit, LimitSpec::Coefficient { .. }))
-                .then_some(holding);
+                line.holding_limit =
+                    (friction.normal_force.is_none() && !friction.curve.limit.is_coefficient()).then_some(holding);
                 line.counted = "not estimated for penalty joints".to_string();
             }
             (_, Some((held, found))) => {
@@ -1004,7 +1003,7 @@ fn normal_force(simulation: &Simulation, index: usize, reader: &Reader, moment: 
         }
         None => (),
     }
-    if !matches!(friction.curve.limit, LimitSpec::Coefficient { .. }) {
+    if !friction.curve.limit.is_coefficient() {
         return Some(1.0);
     }
     let body = element.between().into_iter().find_map(|port| match port {

@@ -13,9 +13,7 @@ mod statics;
 
 use crate::analysis::steady::SteadySliding;
 use crate::build::Choice;
-use crate::scenario::{
-    BodySpec, Diagnostic, ElementSpec, FrictionLawSpec, JointType, LimitSpec, ParameterValue, Port, Scenario,
-};
+use crate::scenario::{BodySpec, Diagnostic, ElementSpec, FrictionLawSpec, JointType, ParameterValue, Port, Scenario};
 use crate::simulation::Simulation;
 use crate::trace::Columns;
 pub use estimate::{Estimate, Glance};
@@ -326,13 +324,8 @@ fn law_path(name: &str, element: &ElementSpec) -> String {
 
 /// Static and kinetic level of the steady curve: forces, or coefficients where a normal force belongs to them.
 fn levels(friction: &FrictionLawSpec) -> (f64, f64) {
-    match &friction.curve.limit {
-        LimitSpec::Force { kinetic, static_ } | LimitSpec::Coefficient { kinetic, static_ } => (*static_, *kinetic),
-        LimitSpec::Table { force, .. } => {
-            let first = force.first().copied().unwrap_or(0.0);
-            (first, first)
-        }
-    }
+    let [holding, kinetic] = friction.curve.limit.levels();
+    (holding, kinetic)
 }
 
 /// Kinetic friction force of a friction element at the start, N or Nm, where it is known.
@@ -340,7 +333,7 @@ pub fn kinetic_force(simulation: &Simulation, index: usize) -> Option<f64> {
     let element = &simulation.scenario().elements[index].1;
     let friction = element.friction()?;
     let (_, kinetic) = levels(friction);
-    let plain = friction.normal_force.is_none() && !matches!(friction.curve.limit, LimitSpec::Coefficient { .. });
+    let plain = friction.normal_force.is_none() && !friction.curve.limit.is_coefficient();
     if plain && !matches!(element, ElementSpec::Contact(_)) {
         return Some(kinetic);
     }

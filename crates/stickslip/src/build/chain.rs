@@ -7,6 +7,7 @@ use crate::integrate::Method;
 use crate::memory::lacking;
 use crate::network::stage::LoadSource;
 use crate::scenario::{ChainSpec, Port};
+use stickslip_core::friction::curve::Curve;
 
 impl Builder<'_> {
     pub(super) fn add_chain(&mut self, spec: &ChainSpec) -> Option<(Chain, ChainState)> {
@@ -29,12 +30,17 @@ impl Builder<'_> {
             } else {
                 (
                     "law",
-                    "write law = \"implicit\"; it takes static, viscous, stribeck_velocity and table too",
+                    "write law = \"implicit\"; it takes static, viscous, stribeck_velocity, table and curve too",
                 )
             };
             self.error(&format!("chain.friction.{key}"), message).help = Some(help.into());
             return None;
         };
+        if Curve::<f64>::directed(&rubbing.curve) {
+            self.error("chain.friction", "blocks of a chain rub alike in both directions")
+                .help = Some("leave the curve of sliding backward out".into());
+            return None;
+        }
         let needed = (spec.count as u64).saturating_mul(bytes_per_block(spec));
         if let Some(lacking) = lacking(needed) {
             let message = format!("a chain of {} blocks needs {lacking}", spec.count);

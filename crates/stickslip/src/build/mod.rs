@@ -115,6 +115,8 @@ struct Builder<'a> {
     initial: Vec<f64>,
     /// A size of each state of an element, where one is known; else 0.
     sizes: Vec<f64>,
+    /// What the first coordinate rubs on, and how far it goes along with that ([`newmark::Rule::carrier`]).
+    carrier: Option<(usize, f64)>,
     drives: Vec<Drive>,
     bodies: Vec<PlacedBody>,
     linkages: Vec<PlacedLinkage>,
@@ -175,6 +177,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         gravity: Vec::new(),
         world_gravity: Vector3::from(simulation.gravity.unwrap_or([0.0; 3])),
         initial: Vec::new(),
+        carrier: None,
         sizes: Vec::new(),
         drives: Vec::new(),
         bodies: Vec::new(),
@@ -471,6 +474,7 @@ impl<'a> Builder<'a> {
             _ => (0.25, 0.5, 0.5),
         };
         self.method.moves_masses_only().then_some(newmark::Rule {
+            carrier: self.carrier,
             beta,
             gamma,
             mean,

@@ -4,7 +4,7 @@ use super::Builder;
 use super::chain::random;
 use super::laws::{Felt, LawKind};
 use super::normal::{NormalKind, Pressed};
-use crate::element::friction::SteadyCurve;
+use crate::element::curve::SteadyCurve;
 use crate::integrate::Method;
 use crate::memory::lacking;
 use crate::scenario::{InitialMode, Port, SpheresSpec};

@@ -387,7 +387,7 @@ fn wide_letters_and_control_characters_keep_the_underline_in_place() {
     let error = fail(&BLOCK.replace("title = \"", "\"質量\u{7f}\" = 1\ntitle = \""), &[]);
     assert!(!error.to_string().contains('\u{7f}'));
     let set = "bodies.block.質量=3".to_string();
-    let error = fail(BLOCK, &[set]);
+    let error = fail(BLOCK, &[&set]);
     let (line, underline) = excerpt(&error);
     assert_eq!(line, "--set bodies.block.質量=3");
     assert_eq!(underline, format!("{}^^^^", " ".repeat("--set bodies.block.".len())));
