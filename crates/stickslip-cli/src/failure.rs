@@ -1,10 +1,12 @@
 //! Why a command did not do its work, and how that is told: a text on standard error and the exit status.
 
 use std::io::{self, IsTerminal, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use stickslip::scenario::diagnostic::nearest;
-use stickslip::scenario::{Diagnostic, Scenario, ScenarioError, Source};
+use stickslip::advice::Glance;
+use stickslip::core::registry::{Family, names};
+use stickslip::scenario::diagnostic::{nearest, printable};
+use stickslip::scenario::{Diagnostic, Scenario, ScenarioError, Source, law_meant};
 use stickslip::sweep::{Mistake, SweepError};
 
 /// Why a command did not do its work.
@@ -27,6 +29,12 @@ impl Failure {
     /// A name that does not exist, with the nearest one and the list of all.
     pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         Self::input(format!("there is no {what} \"{name}\""), suggestion(name, what, known))
+    }
+
+    /// A friction law that does not exist, with the one that is meant.
+    pub fn unknown_law(name: &str) -> Self {
+        let (message, help) = unknown_law(name);
+        Self::input(message, help)
     }
 
     /// A file that could not be written; wrong input if nothing can be written there.
@@ -62,11 +70,11 @@ impl Failure {
     pub fn report(self) -> ExitCode {
         match self {
             Self::Input(text) => {
-                note(&text);
+                tell(&text);
                 ExitCode::from(2)
             }
             Self::Work(text) => {
-                note(&text);
+                tell(&text);
                 ExitCode::from(1)
             }
             Self::ReaderGone => ExitCode::SUCCESS,
@@ -76,7 +84,12 @@ impl Failure {
 
 impl From<ScenarioError> for Failure {
     fn from(error: ScenarioError) -> Self {
-        Self::Input(error.render(colour()))
+        let file = error.sources.first().map(|source| PathBuf::from(&source.name));
+        let works = |arguments: &[String]| {
+            let scenario = file.as_ref().and_then(|file| Scenario::read(file, arguments).ok());
+            scenario.is_some_and(|scenario| Glance::new(scenario).is_ok())
+        };
+        Self::Input(error.blame_arguments(works).render(colour()))
     }
 }
 
@@ -105,6 +118,16 @@ pub fn suggestion<'a>(name: &str, what: &str, known: impl Iterator<Item = &'a st
     }
 }
 
+/// What is said of a friction law that does not exist, and what is meant.
+pub fn unknown_law(name: &str) -> (String, String) {
+    let known = names(Family::Friction).collect::<Vec<_>>().join(", ");
+    let help = match law_meant(Family::Friction, name) {
+        Some(meant) => format!("did you mean \"{meant}\"? The laws are {known}"),
+        None => format!("the laws are {known}"),
+    };
+    (format!("there is no friction law \"{name}\""), help)
+}
+
 /// An error without a place in a file.
 fn plain(message: &str, help: &str) -> String {
     let mut diagnostic = Diagnostic::new(message, None);
@@ -119,20 +142,34 @@ pub fn colour() -> bool {
     io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Writes to standard error; if that is gone too, nothing can be done.
+/// Writes to standard error, control characters as escapes; if that is gone too, nothing can be done.
 pub fn note(text: &str) {
-    let _ = writeln!(io::stderr(), "{}", text.trim_end());
+    let _ = writeln!(io::stderr(), "{}", printable(text.trim_end()));
+}
+
+/// As [`note`]; a finding that was rendered with colours has its escapes already.
+fn tell(text: &str) {
+    if text.starts_with('\x1b') {
+        let _ = writeln!(io::stderr(), "{}", text.trim_end());
+    } else {
+        note(text);
+    }
 }
 
 /// Warnings, rendered with their lines.
 pub fn warn(scenario: &Scenario, diagnostics: &[Diagnostic]) {
     for diagnostic in diagnostics {
-        note(&diagnostic.render("warning", &scenario.sources, colour()));
+        tell(&diagnostic.render("warning", &scenario.sources, colour()));
     }
 }
 
-/// Writes a result to standard output.
+/// Writes a result for people to standard output, control characters as escapes.
 pub fn print(text: &str) -> Result<(), Failure> {
+    print_data(&printable(text))
+}
+
+/// Writes data or code to standard output as it is.
+pub fn print_data(text: &str) -> Result<(), Failure> {
     let mut out = io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => Ok(()),
@@ -144,5 +181,5 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Writes a value as JSON to standard output.
 pub fn print_json(value: &impl serde::Serialize) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(value).map_err(|error| Failure::Work(error.to_string()))?;
-    print(&(text + "\n"))
+    print_data(&(text + "\n"))
 }

@@ -14,8 +14,11 @@ mod stop;
 mod text;
 mod trace_file;
 
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory, Parser};
+use failure::Failure;
 use std::process::ExitCode;
+use stickslip::scenario::diagnostic::printable;
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -36,8 +39,28 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    match Arguments::parse().command.execute() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => failure.report(),
+    match Arguments::try_parse() {
+        Ok(arguments) => match arguments.command.execute() {
+            Ok(()) => ExitCode::SUCCESS,
+            Err(failure) => failure.report(),
+        },
+        Err(error) => refused(&error),
     }
+}
+
+/// Tells of arguments that cannot be read, or shows the help that was asked for.
+fn refused(error: &clap::Error) -> ExitCode {
+    let command = Arguments::command();
+    if let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(name))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    {
+        let known = command.get_subcommands().map(clap::Command::get_name);
+        return Failure::unknown("command", name, known).report();
+    }
+    // What was written is shown in the message: nothing of it may reach the terminal as a control character.
+    let harmless = |argument: std::ffi::OsString| argument.to_str().is_some_and(|text| printable(text) == text);
+    if !error.use_stderr() || std::env::args_os().all(harmless) {
+        error.exit();
+    }
+    Failure::Input(error.render().to_string()).report()
 }

@@ -254,3 +254,133 @@ fn every_command_has_help_with_an_example() {
     }
     assert!(folder.run(&["--version"]).ok().out.starts_with("stickslip 0."));
 }
+
+/// Neither time nor memory of a check depends on how many blocks there are.
+#[test]
+#[cfg(target_os = "linux")]
+fn very_many_blocks_are_checked_and_not_built() {
+    let folder = Folder::new("crowds");
+    folder.write(
+        "chain.toml",
+        "[simulation]\nduration = 1\nstep = 1e-3\nintegrator = \"implicit-euler\"\n[chain]\ncount = 90000000\n\
+         body = { mass = 1 }\nneighbour = { stiffness = 100 }\ndrive = { stiffness = 10, velocity = 0.1 }\n\
+         friction = { law = \"implicit\", kinetic = 1 }\n",
+    );
+    // Less memory than the blocks take.
+    let limited = |command: &str| {
+        let program = env!("CARGO_BIN_EXE_stickslip");
+        let line = format!("ulimit -v 1000000; exec {program} {command} chain.toml --json");
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", &line]).current_dir(folder.path("")).output().unwrap()
+    };
+    let checked = limited("check");
+    let advice: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
+    assert_eq!(advice["chain"]["blocks"], 90_000_000);
+    let bytes = advice["estimate"]["memory_bytes"].as_f64().unwrap();
+    assert!((1.44e9..2e9).contains(&bytes), "{bytes}");
+    let run = limited("run");
+    let words = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{words}");
+    assert!(
+        words.contains("a chain of 90000000 blocks needs 1.4 GB of memory, and") && words.contains("are free"),
+        "{words}"
+    );
+}
+
+#[test]
+fn check_estimates_the_run() {
+    let folder = Folder::with_block("estimate");
+    let estimate = folder.run(&["check", "block.toml", "--json"]).ok().json()["estimate"].clone();
+    assert_eq!(estimate["rows"], 4001);
+    assert!(estimate["seconds"].as_f64().unwrap() > 0.0);
+    let report = folder.run(&["run", "block.toml", "--out", "block.csv", "--json"]).ok();
+    drop(report);
+    let written = folder.read("block.csv").len() as f64;
+    let expected = estimate["trace_bytes"].as_f64().unwrap();
+    assert!(
+        (0.3..3.0).contains(&(expected / written)),
+        "{expected} against {written}"
+    );
+}
+
+#[test]
+fn words_of_the_command_line_are_suggested() {
+    let folder = Folder::with_block("words");
+    folder
+        .run(&["rnu", "block.toml"])
+        .fails(2, &["there is no command \"rnu\"", "did you mean \"run\"?"]);
+    folder.run(&["experimnet"]).fails(2, &["did you mean \"experiment\"?"]);
+    folder
+        .run(&["experiment", "preslidin", "--law", "lugre"])
+        .fails(2, &["did you mean \"presliding\"?"]);
+    folder.run(&["experiment", "presliding", "--law", "coulomb"]).fails(
+        2,
+        &["there is no friction law \"coulomb\"", "did you mean \"implicit\"?"],
+    );
+    folder
+        .run(&["check", "block.toml", "--set", "elements.floor.law=dry"])
+        .fails(2, &["did you mean \"implicit\"?", "--set elements.floor.law=dry"]);
+    folder
+        .run(&["check", "block.toml", "--set", "simulation.integrator=ode45"])
+        .fails(2, &["did you mean \"adaptive\"?"]);
+}
+
+/// Terminal controls in a title, a name or an argument are shown, not obeyed.
+#[test]
+fn control_characters_are_escaped() {
+    let folder = Folder::with_block("controls");
+    let text = folder
+        .read("block.toml")
+        .replacen("title = \"", "title = \"\\u001b[2Jgone ", 1);
+    folder.write("clear.toml", &text);
+    for command in ["check", "run"] {
+        let ran = folder.run(&[command, "clear.toml"]).ok();
+        assert!(ran.out.contains("\\u{1b}[2Jgone"), "{}", ran.out);
+        assert!(!ran.out.contains('\u{1b}') && !ran.err.contains('\u{1b}'));
+    }
+    let text = folder
+        .read("block.toml")
+        .replace("[bodies.hook]", "[bodies.\"ho\\u001b[31mok\"]");
+    folder.write("name.toml", &text);
+    let ran = folder.run(&["check", "name.toml"]);
+    assert!(!ran.err.contains('\u{1b}') && ran.err.contains("hook"), "{}", ran.err);
+    let ran = folder.run(&["run", "block.toml", "--se\u{1b}[31mt"]);
+    assert!(
+        !ran.err.contains('\u{1b}') && ran.err.contains("\\u{1b}"),
+        "{}",
+        ran.err
+    );
+    let ran = folder.run(&["check", "no\u{9b}such.toml"]);
+    assert!(!ran.err.contains('\u{9b}'), "{}", ran.err);
+}
+
+/// What an argument causes is shown at the argument: the file is right.
+#[test]
+fn errors_point_at_the_argument_that_causes_them() {
+    let folder = Folder::with_block("blame");
+    let compare = |laws: &str| folder.run(&["compare", "block.toml", "--element", "floor", "--laws", laws]);
+    let ran = compare("implicit,lugre:stiffnes=1e5").fails(2, &["stiffnes", "--laws implicit,lugre:stiffnes=1e5"]);
+    assert!(!ran.err.contains("block.toml:"), "{}", ran.err);
+    let ran = compare("lugre,lugre:stiffness=-5").fails(2, &["--laws lugre,lugre:stiffness=-5"]);
+    assert!(
+        ran.err.contains("                                ^") || ran.err.contains('^'),
+        "{}",
+        ran.err
+    );
+    compare("implicit,coulomb").fails(2, &["did you mean \"implicit\"?", "--laws implicit,coulomb"]);
+    // Coefficients where the file has forces: the law cannot take the forces of the file.
+    compare("subloading").fails(2, &["--laws subloading"]);
+    let ran = folder
+        .run(&["check", "block.toml", "--set", "elements.floor.law=subloading"])
+        .fails(
+            2,
+            &["--set elements.floor.law=subloading", "right without this argument"],
+        );
+    assert!(!ran.err.contains("--> block.toml"), "{}", ran.err);
+    // A file that is wrong by itself is shown.
+    let wrong = folder.read("block.toml").replace("mass = \"1 kg\"", "mass = \"-1 kg\"");
+    folder.write("wrong.toml", &wrong);
+    folder
+        .run(&["check", "wrong.toml", "--set", "elements.floor.kinetic=3"])
+        .fails(2, &["--> wrong.toml:"]);
+}

@@ -462,7 +462,7 @@ fn an_analysis_that_cannot_be_made_is_a_reason_and_no_failure() {
 fn the_threshold_follows_the_signal_and_classes_the_law() {
     let folder = Folder::with_block("threshold");
     let drag = [
-        "simulation.duration=8",
+        "simulation.duration=20",
         "bodies.hook.velocity=0.5",
         "elements.spring.stiffness=9",
     ];
@@ -474,7 +474,7 @@ fn the_threshold_follows_the_signal_and_classes_the_law() {
         folder.run(&arguments).ok().json()["stick_slip"].clone()
     };
     let analysis =
-        |scale: &str| format!("analysis.stick_slip={{ signal = \"floor.force\", from = 4, scale = {scale} }}");
+        |scale: &str| format!("analysis.stick_slip={{ signal = \"floor.force\", from = 9, scale = {scale} }}");
     for (scale, limit) in [("1", 10.0), ("1e6", 1e-5), ("1e-6", 1e7)] {
         // Sliding with 10 N after the start: steady. With 13 N at rest the block sticks and slips.
         let steady = found(&[&analysis(scale), "elements.floor.viscous=9"]);

@@ -379,6 +379,12 @@ pub const LAWS: &[Law] = &[
                 meaning: "\"log\" is U = -r ln R (seed 003), \"ratio\" is U = r (1 - R)/R (seed 002)",
             },
             Parameter {
+                name: "mu_initial",
+                unit: "",
+                default: Some("mu_static: after a long rest"),
+                meaning: "friction coefficient at the start, between mu_kinetic and mu_static",
+            },
+            Parameter {
                 name: "contact_time",
                 unit: "s",
                 default: Some("0"),

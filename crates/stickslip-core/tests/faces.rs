@@ -259,6 +259,7 @@ fn evaluate<R: Real, const N: usize>(face: Face, shape: Shape, x: [R; COUNT]) ->
             let law = Subloading {
                 mu_kinetic: x.stribeck,
                 mu_static: x.stribeck + x.extra,
+                mu_initial: x.stribeck + x.extra,
                 stiffness,
                 kappa: x.kinetic,
                 eta: x.viscous,

@@ -958,6 +958,9 @@ fn impossible_parameters_are_refused_with_the_reason() {
     assert_eq!(law.check(), Ok(()));
     let refused = |law: Subloading<f64>| law.check().unwrap_err().parameter;
     assert_eq!(refused(Subloading { mu_static: 0.1, ..law }), "mu_static");
+    for mu_initial in [0.99 * law.mu_kinetic, 1.01 * law.mu_static, f64::NAN] {
+        assert_eq!(refused(Subloading { mu_initial, ..law }), "mu_initial");
+    }
     assert_eq!(refused(Subloading { mu_kinetic: 0.0, ..law }), "mu_kinetic");
     assert_eq!(refused(Subloading { stiffness: 0.0, ..law }), "tangential_stiffness");
     assert_eq!(refused(Subloading { kappa: -1.0, ..law }), "kappa");

@@ -1,6 +1,6 @@
 //! Draws sample figures and a sample page into the directory given as argument, to be looked at.
 
-use stickslip_plot::page::{Claim, Page, Section, Verdict};
+use stickslip_plot::page::{Claim, Page, Section, Value, Verdict};
 use stickslip_plot::{Color, Figure, Legend, Panel, Reference, Scale, Series, Style};
 
 fn times(n: usize, end: f64) -> Vec<f64> {
@@ -222,9 +222,15 @@ fn quantities() -> Figure {
 fn page() -> Page {
     let claim = |text: &str, expected: &str, measured: &str, verdict| Claim {
         claim: text.into(),
-        source: "seed 000, section 5, figure 8".into(),
-        expected: expected.into(),
-        measured: measured.into(),
+        source: "section 5, figure 8".into(),
+        values: vec![Value {
+            what: "result".into(),
+            expected: expected.into(),
+            measured: measured.into(),
+            agrees: verdict == Verdict::Holds,
+            source: "a closed form".into(),
+        }],
+        remark: String::new(),
         verdict,
         scenario: "figures/seed-000-figure-8.toml".into(),
     };
@@ -233,9 +239,10 @@ fn page() -> Page {
         intro: vec!["Every figure below is computed anew from its scenario. A claim holds if the measured value lies within the tolerance stated with it.".into()],
         sections: vec![
             Section {
+                group: String::new(),
                 heading: "Seven methods on a belt".into(),
                 text: vec!["A block on a belt whose speed drops from 2 m/s to 0 at $t$ = 2 s. Only the method P neither drifts nor chatters.".into()],
-                figures: vec![(grid(), "Force $f$ and velocity $v$ (blue) with the speed of the belt (grey) for the seven methods.".into())],
+                figures: vec![(grid().into(), "Force $f$ and velocity $v$ (blue) with the speed of the belt (grey) for the seven methods.".into())],
                 claims: vec![
                     claim("Method P comes to rest with zero velocity", "$v$ = 0 after 2.06 s", "$v$ = 0 after 2.057 s", Verdict::Holds),
                     claim("Method Q3 chatters between ±$F_s$", "±10 N", "±10 N at every step", Verdict::Holds),
@@ -243,10 +250,11 @@ fn page() -> Page {
                 ],
             },
             Section {
+                group: String::new(),
                 heading: "Four laws".into(),
                 text: vec![],
-                figures: vec![(overlay(), "The friction force of four laws.".into()), (quantities(), "One legend for all panels.".into()), (convergence(), "Error at the end against the step.".into())],
-                claims: vec![claim("The Radau method has order 5", "5", "4.98", Verdict::Holds), claim("One step takes 12 μs", "12 μs", "", Verdict::NotReproducible("the processor is not named".into()))],
+                figures: vec![(overlay().into(), "The friction force of four laws.".into()), (quantities().into(), "One legend for all panels.".into()), (convergence().into(), "Error at the end against the step.".into())],
+                claims: vec![claim("The Radau method has order 5", "5", "4.98", Verdict::Holds), claim("One step takes 12 μs", "12 μs", "", Verdict::NotTestable("the processor is not named".into()))],
             },
         ],
         footer: "stickslip 0.1.0".into(),

@@ -288,6 +288,22 @@ impl<'a> Axes<'a> {
         }
 
         let mut labels = Vec::new();
+        for (at_x, at_y, words) in &self.panel.labels {
+            let at = (x.fraction(*at_x) * size.0, size.1 - y.fraction(*at_y) * size.1);
+            if !area.contains(at) {
+                continue;
+            }
+            let half = width(words, LABEL_SIZE) / 2.0;
+            labels.push(Mark::Text {
+                at: (at.0, at.1 + LABEL_SIZE * CAPITALS / 2.0),
+                anchor: Anchor::Middle,
+                turned: false,
+                size: LABEL_SIZE,
+                runs: runs(words),
+                rim: true,
+            });
+            obstacles.extend(sampled((at.0 - half, at.1), (at.0 + half, at.1), 4.0));
+        }
         for reference in &self.panel.references {
             let Some(line) = reference_line(reference, x, y, size) else {
                 continue;
@@ -689,10 +705,25 @@ fn fitting_x_ticks(axis: &Axis, length: f64) -> Ticks {
             .map(|pair| (pair[1].0 - pair[0].0) / (axis.hi - axis.lo) * length)
             .fold(f64::INFINITY, f64::min);
         if widest + 6.0 <= closest || wanted <= 3 {
-            return ticks;
+            return apart(ticks, axis, length);
         }
         wanted -= 1;
     }
+}
+
+/// Ticks without the labels that would touch the one before: on a log axis, 2 and 5 crowd where a decade is short.
+fn apart(mut ticks: Ticks, axis: &Axis, length: f64) -> Ticks {
+    let mut free = f64::NEG_INFINITY;
+    for (position, label) in &mut ticks.major {
+        let half = width(label, TICK_SIZE) / 2.0;
+        let middle = axis.fraction_of_measure(*position) * length;
+        if middle - half < free {
+            label.clear();
+        } else {
+            free = middle + half + 4.0;
+        }
+    }
+    ticks
 }
 
 /// The points of a series in pixels, cut where a value is missing.
@@ -1048,11 +1079,15 @@ fn legend_rows<'a>(entries: &[(usize, &'a Series)], room: f64) -> Vec<Vec<(usize
     rows
 }
 
+fn row_width(row: &[(usize, &Series)]) -> f64 {
+    row.iter().map(|(_, s)| entry_width(s) + 2.0 * GAP).sum::<f64>() - 2.0 * GAP
+}
+
 /// A legend without a frame in centred rows; returns its height.
 fn draw_legend_rows(entries: &[(usize, &Series)], top: Point, room: f64, marks: &mut Vec<Mark>) -> f64 {
     let mut y = top.1;
     for row in legend_rows(entries, room) {
-        let full: f64 = row.iter().map(|(_, s)| entry_width(s) + 2.0 * GAP).sum::<f64>() - 2.0 * GAP;
+        let full = row_width(&row);
         let mut left = top.0 - full.min(room) / 2.0;
         for (index, series) in row {
             draw_entry(index, series, (left, y + LEGEND_ROW / 2.0), marks);
@@ -1105,7 +1140,11 @@ pub(crate) fn scene(figure: &Figure) -> Scene {
         y += FIGURE_TITLE_SIZE * LINE + 5.0;
     }
     let entries = common.unwrap_or_default();
-    y += draw_legend_rows(&entries, (centre, y), total_width - 2.0 * MARGIN, &mut marks);
+    let room = total_width - 2.0 * MARGIN;
+    // In the middle of the axes, unless it would leave the figure on the right.
+    let widest = largest(legend_rows(&entries, room).iter().map(|row| row_width(row)));
+    let middle = centre.min(total_width - MARGIN - widest / 2.0);
+    y += draw_legend_rows(&entries, (middle, y), room, &mut marks);
 
     let mut panels = panels.into_iter().peekable();
     while panels.peek().is_some() {

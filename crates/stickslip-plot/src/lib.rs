@@ -20,10 +20,12 @@ pub mod page;
 #[cfg(feature = "png")]
 mod raster;
 mod scene;
+mod schematic;
 mod svg;
 mod text;
 mod ticks;
 
+pub use schematic::{Schematic, Symbol};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -68,6 +70,8 @@ pub struct Panel {
     pub series: Vec<Series>,
     /// Lines at given values, such as a bound or an instant.
     pub references: Vec<Reference>,
+    /// Words at a place of the data: x, y of their middle, and the words.
+    pub labels: Vec<(f64, f64, String)>,
     /// Where the names of the series stand.
     pub legend: Legend,
     /// Coloured rectangles behind the data; with them the axes begin and end at their edges.
@@ -305,6 +309,36 @@ impl Reference {
 const SAVED_PNG_SCALE: f64 = 2.5;
 
 impl Figure {
+    /// The figure with its panels below each other, for a narrow screen: axes are `width` wide. Where only the panels of the
+    /// first row have a title, it is that of the column, and columns stay together.
+    #[must_use]
+    pub fn narrow(&self, width: f64) -> Self {
+        let columns = self.columns.clamp(1, self.panels.len().max(1));
+        let rows = self.panels.len().div_ceil(columns);
+        let (heads, others) = self.panels.split_at(columns.min(self.panels.len()));
+        let titled = |panel: &Panel| !panel.title.is_empty();
+        let by_column = heads.iter().all(titled) && !others.iter().any(titled);
+        let place = |i: usize| {
+            if by_column { (i % rows) * columns + i / rows } else { i }
+        };
+        let order = (0..rows * columns).map(place);
+        let mut panels: Vec<Panel> = order.filter_map(|place| self.panels.get(place).cloned()).collect();
+        for panel in &mut panels {
+            if panel.legend == Legend::Beside {
+                panel.legend = Legend::Auto;
+            }
+        }
+        Self {
+            title: self.title.clone(),
+            columns: 1,
+            width,
+            height: self.height,
+            panels,
+            // Panels of different columns may have different ranges.
+            share_x: self.share_x && columns == 1,
+        }
+    }
+
     /// The figure as an SVG document. It contains no `id`, so that any number of figures fit in one page.
     pub fn to_svg(&self) -> String {
         svg::write(&draw::scene(self))

@@ -1,15 +1,15 @@
 //! Pages that show figures and what they say about claims: one HTML file that needs nothing else.
 
 use crate::text::{Level, escape, runs};
-use crate::{Figure, PlotError, replace_file};
+use crate::{Figure, PlotError, Schematic, replace_file};
 use std::path::Path;
 
-/// A page: an introduction, a summary of all claims, and sections.
+/// A page: an introduction, sections with figures and claims, and a folded list of all claims.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Page {
     /// Heading of the page.
     pub title: String,
-    /// Paragraphs before the summary.
+    /// Paragraphs before the sections. `[words](address)` is a link, here and in every other text of a page.
     pub intro: Vec<String>,
     /// The sections, in order.
     pub sections: Vec<Section>,
@@ -20,14 +20,37 @@ pub struct Page {
 /// A part of a page: text, figures, and the claims that they are about.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Section {
+    /// What the section belongs to, such as a publication; a heading stands where it changes.
+    pub group: String,
     /// Heading of the section.
     pub heading: String,
-    /// Paragraphs.
+    /// Paragraphs: the first stands above the figures, the others below.
     pub text: Vec<String>,
-    /// Figures with their captions.
-    pub figures: Vec<(Figure, String)>,
+    /// Pictures with their captions.
+    pub figures: Vec<(Picture, String)>,
     /// What is claimed and what was found.
     pub claims: Vec<Claim>,
+}
+
+/// What a page can show.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Picture {
+    /// Data in panels.
+    Figure(Figure),
+    /// A rig drawn with symbols.
+    Schematic(Schematic),
+}
+
+impl From<Figure> for Picture {
+    fn from(figure: Figure) -> Self {
+        Self::Figure(figure)
+    }
+}
+
+impl From<Schematic> for Picture {
+    fn from(schematic: Schematic) -> Self {
+        Self::Schematic(schematic)
+    }
 }
 
 /// A published statement beside what was measured.
@@ -37,25 +60,42 @@ pub struct Claim {
     pub claim: String,
     /// Where it is published.
     pub source: String,
-    /// The value or behaviour it predicts; several values stand on a line each.
-    pub expected: String,
-    /// The value or behaviour found, on as many lines.
-    pub measured: String,
-    /// Whether both agree.
+    /// The numbers it is judged by.
+    pub values: Vec<Value>,
+    /// What to know about the outcome; empty for nothing.
+    pub remark: String,
+    /// Whether expectation and measurement agree.
     pub verdict: Verdict,
     /// The scenario that measures it.
     pub scenario: String,
 }
 
+/// One number of a [`Claim`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Value {
+    /// What it is, in words.
+    pub what: String,
+    /// The value or range expected.
+    pub expected: String,
+    /// The value found.
+    pub measured: String,
+    /// Whether both agree.
+    pub agrees: bool,
+    /// Where the expectation comes from.
+    pub source: String,
+}
+
 /// The outcome for a [`Claim`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The measurement agrees with the claim.
+    /// The statement agrees with the measurement.
     Holds,
-    /// The measurement contradicts the claim.
+    /// The measurement is not what it must be: the program, or the expectation, is wrong.
     Fails,
-    /// The claim cannot be put to the test, for this reason.
-    NotReproducible(String),
+    /// The measurement is as it must be, and the statement does not agree with it.
+    Contradicted,
+    /// The statement cannot be put to the test, for this reason.
+    NotTestable(String),
 }
 
 impl Verdict {
@@ -63,7 +103,8 @@ impl Verdict {
         match self {
             Self::Holds => "holds",
             Self::Fails => "fails",
-            Self::NotReproducible(_) => "open",
+            Self::Contradicted => "contradicted",
+            Self::NotTestable(_) => "open",
         }
     }
 
@@ -71,21 +112,51 @@ impl Verdict {
         let (sign, words) = match self {
             Self::Holds => ("✓", "holds"),
             Self::Fails => ("✗", "fails"),
-            Self::NotReproducible(_) => ("?", "not reproducible"),
+            Self::Contradicted => ("≠", "contradicted"),
+            Self::NotTestable(_) => ("?", "not testable"),
         };
-        let class = self.class();
-        format!("<span class=\"verdict {class}\"><span aria-hidden=\"true\">{sign}</span> {words}</span>")
+        badge(self.class(), sign, words)
     }
+}
+
+fn badge(class: &str, sign: &str, words: &str) -> String {
+    format!("<span class=\"verdict {class}\"><span aria-hidden=\"true\">{sign}</span> {words}</span>")
 }
 
 const STYLE: &str = include_str!("page.css");
 
-/// Text with its mathematics and its line breaks as HTML.
+/// Text with its mathematics, its links and its line breaks as HTML.
 fn html(text: &str) -> String {
     text.split('\n').map(html_line).collect::<Vec<_>>().join("<br>")
 }
 
 fn html_line(text: &str) -> String {
+    match link(text) {
+        Some((before, words, address, after)) => format!(
+            "{}<a href=\"{}\">{}</a>{}",
+            styled(before),
+            escape(address),
+            styled(words),
+            html_line(after)
+        ),
+        None => styled(text),
+    }
+}
+
+/// The first `[words](address)` of a text, with what stands before and after it.
+fn link(text: &str) -> Option<(&str, &str, &str, &str)> {
+    let middle = text.find("](")?;
+    let start = text[..middle].rfind('[')?;
+    let end = middle + text[middle..].find(')')?;
+    Some((
+        &text[..start],
+        &text[start + 1..middle],
+        &text[middle + 2..end],
+        &text[end + 1..],
+    ))
+}
+
+fn styled(text: &str) -> String {
     let mut out = String::new();
     for run in runs(text) {
         let (open, close) = match run.level {
@@ -109,45 +180,62 @@ fn counted(n: usize, one: &str, many: &str) -> String {
     format!("{n} {}", if n == 1 { one } else { many })
 }
 
+/// The beginning of a document, up to its heading.
+fn head(title: &str) -> String {
+    let plain_title = escape(&crate::text::unstyled(title));
+    format!(
+        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
+         <meta name=\"color-scheme\" content=\"light dark\">\n<title>{plain_title}</title>\n\
+         <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{}</h1>\n",
+        html(title)
+    )
+}
+
+const END: &str = "</main>\n</body>\n</html>\n";
+
 impl Page {
     /// The page as one HTML document with its figures inside.
     pub fn to_html(&self) -> String {
-        let title = html(&self.title);
-        let plain_title = escape(&crate::text::unstyled(&self.title));
-        let mut out = format!(
-            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-             <meta name=\"color-scheme\" content=\"light dark\">\n<title>{plain_title}</title>\n\
-             <style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n<h1>{title}</h1>\n"
-        );
+        let mut out = head(&self.title);
         paragraphs(&mut out, &self.intro);
+        self.counts(&mut out);
         self.contents(&mut out);
-        self.summary(&mut out);
         let (mut figure_number, mut claim_number) = (0, 0);
+        let mut group = "";
         for (index, section) in self.sections.iter().enumerate() {
+            if section.group != group {
+                group = &section.group;
+                out += &format!("<h2 class=\"group\">{}</h2>\n", html(group));
+            }
             out += &format!(
                 "<section id=\"section-{}\">\n<h2>{}</h2>\n",
                 index + 1,
                 html(&section.heading)
             );
-            paragraphs(&mut out, &section.text);
-            for (figure, caption) in &section.figures {
+            let (first, more) = section.text.split_at(section.text.len().min(1));
+            paragraphs(&mut out, first);
+            for (picture, caption) in &section.figures {
                 figure_number += 1;
                 out += &format!(
-                    "<figure id=\"figure-{figure_number}\">\n<div class=\"plot\" tabindex=\"0\">{}</div>\n\
-                     <figcaption><b>Figure {figure_number}.</b> {}</figcaption>\n</figure>\n",
-                    figure.to_svg(),
+                    "<figure id=\"figure-{figure_number}\">\n{}<figcaption><b>Figure {figure_number}.</b> {}</figcaption>\n\
+                     </figure>\n",
+                    plot(picture),
                     html(caption)
                 );
             }
-            section.claims(&mut out, &mut claim_number);
+            paragraphs(&mut out, more);
+            for claim in &section.claims {
+                claim_number += 1;
+                claim.write(&mut out, claim_number);
+            }
             out += "</section>\n";
         }
+        self.list(&mut out);
         if !self.footer.is_empty() {
             out += &format!("<footer>{}</footer>\n", html(&self.footer));
         }
-        out += "</main>\n</body>\n</html>\n";
-        out
+        out + END
     }
 
     /// Writes the page; an existing file is replaced only once the new one is complete.
@@ -158,129 +246,231 @@ impl Page {
         replace_file(path.as_ref(), self.to_html().as_bytes())
     }
 
+    fn claims(&self) -> impl Iterator<Item = &Claim> {
+        self.sections.iter().flat_map(|section| &section.claims)
+    }
+
+    fn counts(&self, out: &mut String) {
+        let all = self.claims().count();
+        if all == 0 {
+            return;
+        }
+        let count = |class: &str| self.claims().filter(|claim| claim.verdict.class() == class).count();
+        *out += &format!(
+            "<p class=\"counts\"><span>{}</span> {} {} {} {} <a href=\"#claims\">all claims</a></p>\n",
+            counted(all, "claim:", "claims:"),
+            badge("holds", "✓", &counted(count("holds"), "holds", "hold")),
+            badge("fails", "✗", &counted(count("fails"), "fails", "fail")),
+            badge("contradicted", "≠", &format!("{} contradicted", count("contradicted"))),
+            badge("open", "?", &format!("{} not testable", count("open"))),
+        );
+    }
+
     fn contents(&self, out: &mut String) {
         if self.sections.len() < 2 {
             return;
         }
-        *out += "<nav aria-label=\"Contents\">\n<ol>\n";
+        *out += "<nav aria-label=\"Contents\">\n";
+        let mut group = None;
         for (index, section) in self.sections.iter().enumerate() {
+            if group != Some(&section.group) {
+                if group.is_some() {
+                    *out += "</ul></details>\n";
+                }
+                group = Some(&section.group);
+                let name = if section.group.is_empty() {
+                    "Contents"
+                } else {
+                    &section.group
+                };
+                *out += &format!("<details><summary>{}</summary><ul>\n", html(name));
+            }
             *out += &format!(
                 "<li><a href=\"#section-{}\">{}</a></li>\n",
                 index + 1,
                 html(&section.heading)
             );
         }
-        *out += "</ol>\n</nav>\n";
+        *out += "</ul></details>\n</nav>\n";
     }
 
-    fn summary(&self, out: &mut String) {
-        let claims: Vec<&Claim> = self.sections.iter().flat_map(|s| &s.claims).collect();
-        if claims.is_empty() {
+    /// Every claim with its verdict, folded.
+    fn list(&self, out: &mut String) {
+        if self.claims().next().is_none() {
             return;
         }
-        let count = |class: &str| claims.iter().filter(|c| c.verdict.class() == class).count();
-        *out += &format!(
-            "<section id=\"summary\">\n<h2>Summary</h2>\n<p class=\"counts\"><span>{}</span> \
-             <span class=\"verdict holds\"><span aria-hidden=\"true\">✓</span> {}</span> \
-             <span class=\"verdict fails\"><span aria-hidden=\"true\">✗</span> {}</span> \
-             <span class=\"verdict open\"><span aria-hidden=\"true\">?</span> {} not reproducible</span></p>\n",
-            counted(claims.len(), "claim:", "claims:"),
-            counted(count("holds"), "holds", "hold"),
-            counted(count("fails"), "fails", "fail"),
-            count("open"),
-        );
-        *out += "<table>\n<thead><tr><th scope=\"col\">No.</th><th scope=\"col\">Claim</th>\
-                 <th scope=\"col\">Expected</th><th scope=\"col\">Measured</th><th scope=\"col\">Verdict</th></tr></thead>\n\
-                 <tbody>\n";
-        for (index, claim) in claims.iter().enumerate() {
+        *out += "<details id=\"claims\">\n<summary>All claims</summary>\n<table>\n<thead><tr><th scope=\"col\">No.</th>\
+                 <th scope=\"col\">Claim</th><th scope=\"col\">Verdict</th></tr></thead>\n<tbody>\n";
+        for (index, claim) in self.claims().enumerate() {
             let number = index + 1;
-            let link = format!("<a href=\"#claim-{number}\">{}</a>", html(&claim.claim));
-            let values = claim.values();
-            for (line, (expected, measured)) in values.iter().enumerate() {
-                // A claim with several values spans their rows.
-                let whole = |column: &str, content: &str| match (line, values.len()) {
-                    (0, 1) => cell(column, content, ""),
-                    (0, rows) => cell(column, content, &format!(" rowspan=\"{rows}\"")),
-                    _ => String::new(),
-                };
-                let more = if line + 1 < values.len() { " class=\"more\"" } else { "" };
-                *out += &format!(
-                    "<tr{more}>{}{}",
-                    whole("No.", &number.to_string()),
-                    whole("Claim", &link)
-                );
-                *out += &match &claim.verdict {
-                    Verdict::NotReproducible(reason) => cell("Reason", &html(reason), " colspan=\"2\""),
-                    _ => cell("Expected", &html(expected), "") + &cell("Measured", &html(measured), ""),
-                };
-                *out += &format!("{}</tr>\n", whole("Verdict", &claim.verdict.badge()));
-            }
-        }
-        *out += "</tbody>\n</table>\n</section>\n";
-    }
-}
-
-/// A cell of a table. On a narrow screen a row becomes a list, and each cell shows the name of its column.
-fn cell(column: &str, content: &str, span: &str) -> String {
-    format!("<td data-label=\"{column}\"{span}><div>{content}</div></td>")
-}
-
-impl Claim {
-    /// Expected and measured values side by side; whole if their lines do not match.
-    fn values(&self) -> Vec<(&str, &str)> {
-        let (expected, measured): (Vec<_>, Vec<_>) = (self.expected.lines().collect(), self.measured.lines().collect());
-        if expected.len() > 1 && expected.len() == measured.len() {
-            expected.into_iter().zip(measured).collect()
-        } else {
-            vec![(&self.expected, &self.measured)]
-        }
-    }
-}
-
-impl Section {
-    fn claims(&self, out: &mut String, number: &mut usize) {
-        for claim in &self.claims {
-            *number += 1;
             *out += &format!(
-                "<article class=\"claim {}\" id=\"claim-{number}\">\n<h3>Claim {number}. {}</h3>\n{}\n<dl>\n",
-                claim.verdict.class(),
+                "<tr><td>{number}</td><td><a href=\"#claim-{number}\">{}</a></td><td>{}</td></tr>\n",
                 html(&claim.claim),
                 claim.verdict.badge()
             );
-            let mut row = |name: &str, value: String| {
-                if !value.is_empty() {
-                    *out += &format!("<div><dt>{name}</dt><dd>{value}</dd></div>\n");
-                }
-            };
-            match claim.values().as_slice() {
-                [(expected, measured)] => {
-                    row("Expected", html(expected));
-                    row("Measured", html(measured));
-                }
-                several => {
-                    let line = |(expected, measured): &(&str, &str)| {
-                        let (expected, measured) = (html(expected), html(measured));
-                        format!(
-                            "<tr>{}{}</tr>",
-                            cell("Expected", &expected, ""),
-                            cell("Measured", &measured, "")
-                        )
-                    };
-                    let lines: String = several.iter().map(line).collect();
-                    row(
-                        "Expected, measured",
-                        format!("<table class=\"values\"><tbody>{lines}</tbody></table>"),
-                    );
-                }
-            }
-            if let Verdict::NotReproducible(reason) = &claim.verdict {
-                row("Reason", html(reason));
-            }
-            row("Source", html(&claim.source));
-            if !claim.scenario.is_empty() {
-                row("Scenario", format!("<code>{}</code>", escape(&claim.scenario)));
-            }
-            *out += "</dl>\n</article>\n";
         }
+        *out += "</tbody>\n</table>\n</details>\n";
+    }
+}
+
+/// Width of the axes on a narrow screen, where panels stand below each other.
+const NARROW: f64 = 290.0;
+/// Wider pictures get a second form for narrow screens.
+const WIDE: f64 = 400.0;
+
+/// The picture, and where it is wide a second form that fits a narrow screen.
+fn plot(picture: &Picture) -> String {
+    let (wide, narrow) = match picture {
+        Picture::Schematic(schematic) => (schematic.to_svg(), None),
+        Picture::Figure(figure) => {
+            let columns = figure.columns.clamp(1, figure.panels.len().max(1));
+            let wide = figure.width * columns as f64 > WIDE;
+            (figure.to_svg(), wide.then(|| figure.narrow(NARROW).to_svg()))
+        }
+    };
+    match narrow {
+        Some(narrow) => format!("<div class=\"plot wide\">{wide}</div>\n<div class=\"plot narrow\">{narrow}</div>\n"),
+        None => format!("<div class=\"plot\">{wide}</div>\n"),
+    }
+}
+
+impl Claim {
+    /// The claim with its verdict; its numbers are folded, unless they show a disagreement.
+    fn write(&self, out: &mut String, number: usize) {
+        let open = match self.verdict {
+            Verdict::Fails | Verdict::Contradicted => " open",
+            Verdict::Holds | Verdict::NotTestable(_) => "",
+        };
+        *out += &format!(
+            "<details class=\"claim {}\" id=\"claim-{number}\"{open}>\n<summary>{} <b>{number}.</b> {}</summary>\n",
+            self.verdict.class(),
+            self.verdict.badge(),
+            html(&self.claim)
+        );
+        if let Verdict::NotTestable(reason) = &self.verdict {
+            *out += &format!("<p>{}</p>\n", html(reason));
+        }
+        if !self.remark.is_empty() {
+            *out += &format!("<p>{}</p>\n", html(&self.remark));
+        }
+        if !self.values.is_empty() {
+            *out += "<table class=\"values\">\n<thead><tr><th scope=\"col\">Number</th><th scope=\"col\">Expected</th>\
+                     <th scope=\"col\">Measured</th><th scope=\"col\">Expected by</th></tr></thead>\n<tbody>\n";
+            for value in &self.values {
+                value.write(out);
+            }
+            *out += "</tbody>\n</table>\n";
+        }
+        *out += &format!("<p class=\"origin\">{}", html(&self.source));
+        if !self.scenario.is_empty() {
+            *out += &format!("<br>Runs: <code>{}</code>", escape(&self.scenario));
+        }
+        *out += "</p>\n</details>\n";
+    }
+}
+
+impl Value {
+    fn write(&self, out: &mut String) {
+        let class = if self.agrees { "" } else { " class=\"apart\"" };
+        *out += &format!("<tr{class}>");
+        for (column, content) in [
+            ("Number", &self.what),
+            ("Expected", &self.expected),
+            ("Measured", &self.measured),
+            ("Expected by", &self.source),
+        ] {
+            // On a narrow screen a row becomes a list, and each cell shows the name of its column.
+            *out += &format!("<td data-label=\"{column}\"><div>{}</div></td>", html(content));
+        }
+        *out += "</tr>\n";
+    }
+}
+
+/// A text in a little Markdown as an HTML page of the same style: headings, paragraphs, lists, tables, code between backticks,
+/// emphasis between double asterisks, links.
+pub fn document(title: &str, markdown: &str) -> String {
+    let mut out = head(title);
+    let mut lines = markdown.lines().peekable();
+    while let Some(line) = lines.next() {
+        let next_is = |lines: &mut std::iter::Peekable<std::str::Lines<'_>>, start: &str| {
+            lines.peek().is_some_and(|next| next.starts_with(start))
+        };
+        if line.trim().is_empty() {
+        } else if let Some(heading) = line.strip_prefix('#') {
+            let level = 1 + heading.chars().take_while(|c| *c == '#').count();
+            let words = heading.trim_start_matches('#').trim();
+            out += &format!("<h{level}>{}</h{level}>\n", inline(words));
+        } else if line.starts_with('|') {
+            out += "<div class=\"scroll\"><table>\n";
+            table_row(&mut out, line, "th");
+            while next_is(&mut lines, "|") {
+                if let Some(row) = lines.next()
+                    && !row.starts_with("|-")
+                {
+                    table_row(&mut out, row, "td");
+                }
+            }
+            out += "</table></div>\n";
+        } else {
+            let item = line.starts_with("- ");
+            let mut text = line.trim_start_matches("- ").to_string();
+            while lines
+                .peek()
+                .is_some_and(|next| !next.trim().is_empty() && !next.starts_with(['-', '#', '|']))
+            {
+                text.push(' ');
+                text += lines.next().unwrap_or_default().trim();
+            }
+            out += &if item {
+                format!("<p class=\"item\">• {}</p>\n", inline(&text))
+            } else {
+                format!("<p>{}</p>\n", inline(&text))
+            };
+        }
+    }
+    out + END
+}
+
+fn table_row(out: &mut String, line: &str, cell: &str) {
+    *out += "<tr>";
+    for content in line.trim().trim_matches('|').split('|') {
+        *out += &format!("<{cell}>{}</{cell}>", inline(content.trim()));
+    }
+    *out += "</tr>\n";
+}
+
+/// Code, emphasis and links within a line of Markdown.
+fn inline(text: &str) -> String {
+    let mut out = String::new();
+    for (index, part) in text.split('`').enumerate() {
+        if index % 2 == 1 {
+            out += &format!("<code>{}</code>", escape(part));
+            continue;
+        }
+        for (index, part) in part.split("**").enumerate() {
+            let words = linked(part);
+            out += &if index % 2 == 1 {
+                format!("<b>{words}</b>")
+            } else {
+                words
+            };
+        }
+    }
+    out
+}
+
+/// Text with its links to pages; files beside the Markdown are not beside the page, and only their names are shown.
+fn linked(text: &str) -> String {
+    match link(text) {
+        Some((before, words, address, after)) => {
+            let page = address.starts_with("http") || address.starts_with('#') || address.ends_with(".html");
+            let words = if page {
+                format!("<a href=\"{}\">{}</a>", escape(address), escape(words))
+            } else {
+                escape(words)
+            };
+            escape(before) + &words + &linked(after)
+        }
+        None => escape(text),
     }
 }

@@ -1,7 +1,7 @@
 //! What every figure and page must satisfy, whatever the data.
 
 use proptest::prelude::*;
-use stickslip_plot::page::{Claim, Page, Section, Verdict};
+use stickslip_plot::page::{Claim, Page, Section, Value, Verdict, document};
 use stickslip_plot::{Figure, Legend, Panel, PlotError, Reference, Scale, Series, Style};
 
 /// Parses an SVG document or fails.
@@ -210,9 +210,12 @@ fn saving_follows_the_extension() {
 fn pages_escape_count_and_link() {
     let claim = |verdict| Claim {
         claim: "a < b & \"c\"".into(),
-        source: "<script>".into(),
-        expected: "$x_0$".into(),
-        measured: String::new(),
+        source: "<script> in the [study](study.html)".into(),
+        values: vec![Value {
+            expected: "$x_0$".into(),
+            ..Value::default()
+        }],
+        remark: String::new(),
         verdict,
         scenario: "a&b.toml".into(),
     };
@@ -222,14 +225,15 @@ fn pages_escape_count_and_link() {
         sections: vec![Section {
             heading: "H".into(),
             figures: vec![
-                (Figure::from(Panel::new("x", "y")), "c".into()),
-                (Figure::default(), "d".into()),
+                (Figure::from(Panel::new("x", "y")).into(), "c".into()),
+                (Figure::default().into(), "d".into()),
             ],
             claims: vec![
                 claim(Verdict::Holds),
                 claim(Verdict::Holds),
                 claim(Verdict::Fails),
-                claim(Verdict::NotReproducible("<why>".into())),
+                claim(Verdict::Contradicted),
+                claim(Verdict::NotTestable("<why>".into())),
             ],
             ..Section::default()
         }],
@@ -244,12 +248,14 @@ fn pages_escape_count_and_link() {
         "<title>T &lt;1&gt;</title>",
         "a &lt; b &amp; &quot;c&quot;",
         "<i>x</i><sub>0</sub>",
-        "4 claims:",
+        "5 claims:",
         "2 hold<",
         "1 fails<",
-        "1 not reproducible<",
-        "href=\"#claim-4\"",
-        "id=\"claim-4\"",
+        "1 contradicted<",
+        "1 not testable<",
+        "href=\"#claim-5\"",
+        "id=\"claim-5\"",
+        "<a href=\"study.html\">study</a>",
         "Figure 2.",
         "&lt;why&gt;",
     ] {
@@ -267,29 +273,99 @@ fn pages_escape_count_and_link() {
 }
 
 #[test]
-fn several_values_of_a_claim_stand_in_rows() {
-    let claim = |expected: &str, measured: &str| Claim {
-        claim: "c".into(),
-        source: String::new(),
-        expected: expected.into(),
-        measured: measured.into(),
-        verdict: Verdict::Holds,
-        scenario: String::new(),
+fn numbers_of_a_claim_stand_in_rows_and_open_where_they_disagree() {
+    let value = |name: &str, agrees| Value {
+        what: format!("w{name}"),
+        expected: format!("e{name}"),
+        measured: format!("m{name}"),
+        agrees,
+        source: format!("s{name}"),
     };
-    let page = |claim| Page {
+    let page = |verdict, agrees| Page {
         sections: vec![Section {
-            claims: vec![claim],
+            claims: vec![Claim {
+                claim: "c".into(),
+                source: String::new(),
+                values: vec![value("1", true), value("2", agrees)],
+                remark: "r".into(),
+                verdict,
+                scenario: String::new(),
+            }],
             ..Section::default()
         }],
         ..Page::default()
     };
-    let html = page(claim("e1\ne2\ne3", "m1\nm2\nm3")).to_html();
-    assert_eq!(html.matches("rowspan=\"3\"").count(), 3, "number, claim and verdict");
-    for i in 1..=3 {
-        let pair = format!("<div>e{i}</div></td><td data-label=\"Measured\"><div>m{i}</div></td>");
-        assert_eq!(html.matches(&pair).count(), 2, "summary and section");
+    let folded = page(Verdict::Holds, true).to_html();
+    let open = page(Verdict::Contradicted, false).to_html();
+    for i in 1..=2 {
+        let row = format!("<div>w{i}</div></td><td data-label=\"Expected\"><div>e{i}</div></td>");
+        assert!(folded.contains(&row) && open.contains(&row));
     }
-    // A message in place of the values is shown whole.
-    let html = page(claim("e1\ne2", "the run failed")).to_html();
-    assert!(!html.contains("rowspan=") && html.contains("e1<br>e2") && html.contains("the run failed"));
+    assert!(!folded.contains("id=\"claim-1\" open") && open.contains("id=\"claim-1\" open"));
+    assert_eq!(open.matches("class=\"apart\"").count(), 1);
+}
+
+#[test]
+fn a_narrow_figure_keeps_columns_together_only_where_they_have_a_title() {
+    let titles = |figure: &Figure| {
+        figure
+            .narrow(200.0)
+            .panels
+            .iter()
+            .map(|p| p.y_label.clone())
+            .collect::<Vec<_>>()
+    };
+    let panel = |title: &str, name: &str| Panel {
+        title: title.into(),
+        ..Panel::new("x", name)
+    };
+    let grid = |below: &str| Figure {
+        columns: 2,
+        panels: vec![
+            panel("force", "a"),
+            panel("speed", "b"),
+            panel(below, "c"),
+            panel(below, "d"),
+        ],
+        ..Figure::default()
+    };
+    assert_eq!(titles(&grid("")), ["a", "c", "b", "d"]);
+    assert_eq!(titles(&grid("own")), ["a", "b", "c", "d"]);
+    let narrow = grid("").narrow(200.0);
+    assert_eq!((narrow.columns, narrow.width, narrow.share_x), (1, 200.0, false));
+}
+
+#[test]
+fn labels_of_a_short_log_axis_do_not_touch() {
+    // 2e-5, 5e-5, 1e-4 and so on would be written over each other.
+    let x = vec![1.3e-5, 9e-4];
+    let panel = Panel {
+        x_scale: Scale::Log,
+        ..Panel::new("x", "y").with(Series::line("", x.clone(), x))
+    };
+    let svg = Figure {
+        width: 120.0,
+        ..Figure::from(panel)
+    }
+    .to_svg();
+    let shown = texts(&svg);
+    assert!(shown.iter().any(|text| text == "0.0001"), "{shown:?}");
+    assert!(!shown.iter().any(|text| text == "0.00005"), "{shown:?}");
+}
+
+#[test]
+fn documents_have_headings_lists_tables_and_links() {
+    let html = document(
+        "T",
+        "# One\n\nA *b* `c<d` and **e**\ngoes on, see [f](f.html), [g](g.md).\n\n- first\n- second\n  line\n\n| a | b |\n|---|---|\n| 1 | < |\n",
+    );
+    for present in [
+        "<h1>One</h1>",
+        "<code>c&lt;d</code> and <b>e</b> goes on, see <a href=\"f.html\">f</a>, g.",
+        "• first</p>",
+        "• second line</p>",
+        "<tr><th>a</th><th>b</th></tr>\n<tr><td>1</td><td>&lt;</td></tr>",
+    ] {
+        assert!(html.contains(present), "{present}\n{html}");
+    }
 }

@@ -2,22 +2,22 @@
 //! run at once, where they appear. This is the rule for numbers that are finite and cannot be true.
 //!
 //! **Mechanical systems** have energy, and the ledger knows where it can come from. A run has diverged if at its end the energy that nothing
-//! explains is [`EXPLOSION`] times all that was ever explained: the energy of the start, the work put in, what weights gave on their way
+//! explains is a hundred times all that was ever explained: the energy of the start, the work put in, what weights gave on their way
 //! down, what it takes to set bodies apart that begin inside each other, and what drivers given by position can have put in by jumping. Of the last the ledger knows nothing, as no force acts through a
 //! jump. But the energy of a spring is quadratic: a move of its end by δ raises √E by at most √(k/2)·|δ|. So jumps explain
 //! (√(k/2)·V)², with the whole way V that the driver goes.
 //!
 //! Rows that ask for final values only are not observed, so their ledger is empty. They are suspected if their energy is above what the
-//! inputs could reach by a rough estimate, [`reach`]; a suspect is run again and observed. The rule for all runs asks for both, so a row
+//! inputs could reach by a rough estimate, `reach`; a suspect is run again and observed. The rule for all runs asks for both, so a row
 //! and a run of the same numbers have the same verdict. The estimate decides nothing else: too high, it lets a mild explosion pass, of which
 //! the ledger still warns; too low, it costs a second run.
 //!
-//! **Equations** have no energy, and may grow by their nature. Where a state is beyond [`GROWTH`] times the numbers that the scenario
+//! **Equations** have no energy, and may grow by their nature. Where a state is beyond a thousand times the numbers that the scenario
 //! gives, the run is repeated with a half and a third of the step: growth that belongs to the equations comes again, growth that the step has made
 //! does not. Powers of ten are compared, not digits.
 
 use crate::profile::Profile;
-use crate::scenario::{BodySpec, LimitSpec, NormalForce};
+use crate::scenario::{BodySpec, NormalForce};
 use crate::simulation::{RunError, Simulation};
 use crate::stop::{Stop, is_set};
 use crate::trace::Columns;
@@ -252,15 +252,13 @@ fn reach(simulation: &mut Simulation) -> f64 {
     let (push, mut rubbing) = (forces.sum::<f64>(), 0.0);
     for (_, element) in &scenario.elements {
         if let Some(friction) = element.friction() {
-            let limit = match &friction.curve.limit {
-                LimitSpec::Force { static_, .. } => *static_,
-                LimitSpec::Coefficient { static_, .. } => match &friction.normal_force {
-                    Some(NormalForce::Profile(normal)) => static_ * normal.peak(0.0, duration, SAMPLES),
-                    _ => 0.0,
-                },
-                LimitSpec::Table { force, .. } => most(force),
+            let limit = friction.curve.limit.greatest(fastest);
+            let normal = match &friction.normal_force {
+                _ if !friction.curve.limit.is_coefficient() => 1.0,
+                Some(NormalForce::Profile(normal)) => normal.peak(0.0, duration, SAMPLES),
+                _ => 0.0,
             };
-            rubbing += limit * farthest;
+            rubbing += limit * normal * farthest;
         }
     }
     let (mass, inverse) = masses(simulation);
@@ -305,7 +303,8 @@ fn jumps(simulation: &mut Simulation) -> f64 {
 
 /// The largest state of equations, if it is out of proportion to the numbers of the scenario: its index and size, and their size.
 fn largest(simulation: &Simulation) -> Option<(usize, f64, f64)> {
-    let description = simulation.scenario().inclusion.as_ref()?.description();
+    let inclusion = simulation.scenario().inclusion.as_ref()?;
+    let description = inclusion.description();
     let duration = simulation.scenario().simulation.duration;
     let states = description.states.iter().map(|(_, value)| value.abs());
     let parameters = description.parameters.iter().map(|(_, value)| value.abs());
@@ -320,7 +319,7 @@ fn largest(simulation: &Simulation) -> Option<(usize, f64, f64)> {
         .fold(0.0, f64::max);
     let layout = &simulation.built().network.layout;
     let first = layout.first_state();
-    let values = &simulation.state().values[first..first + description.states.len()];
+    let values = &simulation.state().values[first..first + inclusion.states().len()];
     let sizes = values.iter().map(|value| value.abs()).enumerate();
     let (index, size) = sizes.max_by(|a, b| a.1.total_cmp(&b.1))?;
     (size > GROWTH * scale).then_some((first + index, size, scale))

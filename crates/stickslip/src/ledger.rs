@@ -1,5 +1,5 @@
 //! What the energy ledger of a run gives cause to doubt: an element that can only take energy and gave some, energy that nothing explains,
-//! impacts that gained energy. Each is said if it is above [`SHARE`] of the energy moved.
+//! impacts that gained energy. Each is said if it is above 1 % of the energy moved.
 
 use crate::report::Report;
 use crate::scenario::{ElementSpec, Scenario};

@@ -45,6 +45,7 @@ pub mod inclusion;
 pub mod integrate;
 pub mod ledger;
 pub mod math;
+pub mod memory;
 pub mod model;
 pub mod network;
 pub mod profile;

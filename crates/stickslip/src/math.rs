@@ -1,6 +1,6 @@
 //! Elementary functions that give the same bits on every machine, and decompositions of matrices that always end.
 
-use nalgebra::{DMatrix, Dyn, Matrix3, SVD, SymmetricEigen, Vector3};
+use nalgebra::{DMatrix, DVector, Matrix3, SVD, SymmetricEigen, Vector3};
 
 /// Largest magnitude reduced here; up to it the multiple of π/2 fits in 17 bits, so its products with the 33-bit parts
 /// of π/2 are exact.
@@ -128,9 +128,13 @@ fn near_zero(y: f64, tail: f64) -> (f64, f64) {
 const MOST_ROUNDS: usize = 10_000;
 
 /// Eigenvalues and eigenvectors of a symmetric matrix; `None` if a number is not finite or they are not found.
-pub(crate) fn symmetric_eigen(matrix: DMatrix<f64>) -> Option<SymmetricEigen<f64, Dyn>> {
+pub(crate) fn symmetric_eigen(matrix: DMatrix<f64>) -> Option<(DVector<f64>, DMatrix<f64>)> {
+    if matrix.is_empty() {
+        return Some((DVector::zeros(0), matrix));
+    }
     let finite = matrix.iter().all(|entry| entry.is_finite());
-    finite.then(|| SymmetricEigen::try_new(matrix, f64::EPSILON, MOST_ROUNDS))?
+    let eigen = finite.then(|| SymmetricEigen::try_new(matrix, f64::EPSILON, MOST_ROUNDS))??;
+    Some((eigen.eigenvalues, eigen.eigenvectors))
 }
 
 /// Eigenvalues of a symmetric matrix; `None` if a number is not finite or they are not found.

@@ -138,8 +138,12 @@ impl fmt::Display for Dimension {
             size => format!("{unit}^{size}"),
         };
         let powers = |over: bool| {
-            let chosen = bases.iter().filter(move |(_, exponent)| *exponent != 0 && (*exponent > 0) == over);
-            chosen.map(|&(unit, exponent)| power(unit, exponent)).collect::<Vec<_>>()
+            let chosen = bases
+                .iter()
+                .filter(move |(_, exponent)| *exponent != 0 && (*exponent > 0) == over);
+            chosen
+                .map(|&(unit, exponent)| power(unit, exponent))
+                .collect::<Vec<_>>()
         };
         let over = powers(true);
         f.write_str(if over.is_empty() { "1" } else { "" })?;
@@ -257,6 +261,14 @@ const fn tenth_of_pi_over(denominator: u64) -> Factor {
     }
 }
 
+const fn two_pi() -> Factor {
+    Factor {
+        numerator: 2,
+        pi: 1,
+        ..power_of_ten(0)
+    }
+}
+
 const UNITS: &[(&str, Factor, Dimension)] = &[
     ("m", power_of_ten(0), Dimension::LENGTH),
     ("mm", power_of_ten(-3), Dimension::LENGTH),
@@ -281,6 +293,7 @@ const UNITS: &[(&str, Factor, Dimension)] = &[
     ("rad", power_of_ten(0), Dimension::ANGLE),
     ("mrad", power_of_ten(-3), Dimension::ANGLE),
     ("deg", tenth_of_pi_over(18), Dimension::ANGLE),
+    ("turn", two_pi(), Dimension::ANGLE),
     ("rpm", tenth_of_pi_over(3), Dimension::ANGULAR_VELOCITY),
     ("Hz", power_of_ten(0), Dimension::FREQUENCY),
     ("Pa", power_of_ten(0), Dimension::PRESSURE),
@@ -440,6 +453,31 @@ pub fn parse_quantity(text: &str) -> Result<Option<(f64, Dimension)>, QuantityEr
         });
     }
     Ok(Some((value, unit.dimension)))
+}
+
+/// Keys that take an angular velocity where something turns. Hertz are turns per second there, and plain 1/s elsewhere.
+const TURNING: &[&str] = &[
+    "velocity",
+    "angular_velocity",
+    "stribeck_velocity",
+    "epsilon",
+    "reference_velocity",
+];
+
+/// Whether a unit at this place of a scenario (`bodies.wheel.velocity`) is that of turning: `Hz` at a key for velocities.
+pub(crate) fn turns(path: &str, unit: &str) -> bool {
+    let mut parts = path
+        .rsplit('.')
+        .filter(|part| part.parse::<usize>().is_err() && *part != "unit");
+    unit.trim() == "Hz" && parts.next().is_some_and(|key| TURNING.contains(&key)) && !path.starts_with("inclusion.")
+}
+
+/// As [`parse_quantity`], for the value at a place of a scenario.
+pub(crate) fn parse_quantity_at(path: &str, text: &str) -> Result<Option<(f64, Dimension)>, QuantityError> {
+    match Number::scan(text) {
+        Some(number) if turns(path, &text[number.end..]) => parse_quantity(&format!("{} turn/s", &text[..number.end])),
+        _ => parse_quantity(text),
+    }
 }
 
 /// Reads a quantity and checks its dimension. A number without a unit is in SI.
@@ -676,6 +714,7 @@ mod tests {
             ("180 deg", PI),
             ("30 deg", PI / 6.0),
             ("60 rpm", 2.0 * PI),
+            ("3 turn/s", 6.0 * PI),
             ("30 1/min", 0.5),
             ("50 Hz", 50.0),
             ("10 kPa", 1e4),
@@ -723,7 +762,11 @@ mod tests {
         assert_eq!(Dimension::new(-2, 0, 0).to_string(), "1/m^2");
         assert_eq!(Dimension::new(1, 1, 0).to_string(), "kg m");
         // A message names a unit that can be written.
-        for dimension in [Dimension::new(-2, 3, -4), Dimension::new(0, -1, -20), Dimension::new(5, -1, -1)] {
+        for dimension in [
+            Dimension::new(-2, 3, -4),
+            Dimension::new(0, -1, -20),
+            Dimension::new(5, -1, -1),
+        ] {
             assert_eq!(quantity(&format!("2 {dimension}"), dimension), Ok(2.0), "{dimension}");
         }
     }

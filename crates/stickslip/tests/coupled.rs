@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
-use stickslip::network::coupled::{Block, Blocks, Outcome, Solver};
+use stickslip::network::coupled::{Block, Blocks, Level, Outcome, Solver};
 
 /// g(s) = coulomb + (peak − coulomb)/(1 + (s/width)²) + viscous·s.
 #[derive(Clone, Debug)]
@@ -61,12 +61,12 @@ impl Blocks for Laws {
     fn block(&self, i: usize) -> Block {
         match &self.0[i] {
             Kind::Dry(holding, kinetic, was_stuck) => Block::Dry {
-                holding: *holding,
-                kinetic: *kinetic,
+                holding: (*holding).into(),
+                kinetic: (*kinetic).into(),
                 was_stuck: *was_stuck,
             },
             Kind::Curve(holding, was_stuck, _) => Block::Curve {
-                holding: *holding,
+                holding: (*holding).into(),
                 was_stuck: *was_stuck,
             },
             Kind::Smooth(_) => Block::Smooth,
@@ -80,9 +80,18 @@ impl Blocks for Laws {
         }
     }
 
-    fn steady(&self, i: usize, speed: f64) -> (f64, f64) {
+    fn steady(&self, i: usize, speed: f64) -> (Level, Level) {
         match &self.0[i] {
-            Kind::Curve(_, _, curve) => curve.at(speed),
+            Kind::Curve(_, _, curve) => {
+                let (value, slope) = curve.at(speed);
+                (
+                    value.into(),
+                    Level {
+                        limit: slope,
+                        bias: 0.0,
+                    },
+                )
+            }
             other => panic!("{other:?} has no curve"),
         }
     }

@@ -218,8 +218,20 @@ fn spheres_and_chains_have_the_same_rule() {
     let Ended::Failed(error) = ended(&chain(1e160)) else {
         panic!()
     };
+    // Blocks are moved through many steps at once: the time that is named is that of the portion.
+    let words = error
+        .to_string()
+        .lines()
+        .next()
+        .and_then(|line| line.split(": ").nth(1).map(str::to_string));
     let rows = statuses(&chain(1e160), "chain.body.mass=list:1", "final.chain.position");
-    assert_eq!(rows[0].as_deref(), error.to_string().lines().next());
+    assert!(
+        rows[0]
+            .as_ref()
+            .zip(words)
+            .is_some_and(|(row, words)| row.ends_with(&words)),
+        "{rows:?}"
+    );
 }
 
 #[test]

@@ -613,3 +613,47 @@ fn other_bodies_are_refused() {
     let error = Simulation::new(scenario).err().unwrap().to_string();
     assert!(error.contains("in a contact") && error.contains("proxy"), "{error}");
 }
+
+/// The largest friction before the first slip, over the normal force. On a belt the block is held by a spring to the ground.
+fn first_peak(integrator: &str, step: f64, belt: bool) -> f64 {
+    let speed = 2e-5;
+    let (floor, hook) = if belt { (-speed, 0.0) } else { (0.0, speed) };
+    let text = format!(
+        "[simulation]\nduration = 300\nstep = {step}\nintegrator = \"{integrator}\"\nrelative_tolerance = 1e-7\n\
+         [bodies.block]\nkind = \"mass\"\nmass = 4\nvelocity = {floor}\n\
+         [bodies.floor]\nkind = \"driver\"\nvelocity = {floor}\n\
+         [bodies.hook]\nkind = \"driver\"\nvelocity = {hook}\n\
+         [elements.spring]\nkind = \"spring\"\nbetween = [\"hook\", \"block\"]\nstiffness = 7000\n\
+         [elements.rub]\nkind = \"friction\"\nbetween = [\"block\", \"floor\"]\nlaw = \"subloading\"\nmu_static = 0.5\n\
+         mu_kinetic = 0.3\nnormal_force = 60\ntangential_stiffness = 9e5\nkappa = 5000\neta = 0.003\nr = 9e4\n"
+    );
+    let text = match integrator {
+        "stiff" => text,
+        _ => text.replace("relative_tolerance = 1e-7\n", ""),
+    };
+    let scenario = stickslip::scenario::Scenario::parse(&text, "peak.toml", &[]).unwrap();
+    let mut simulation = stickslip::Simulation::new(scenario).unwrap();
+    let mut peak = 0.0f64;
+    for _ in 0..simulation.built().steps {
+        simulation.advance_observed(1).unwrap();
+        peak = peak.max(-simulation.observations()[1].force[0] / 60.0);
+    }
+    peak
+}
+
+#[test]
+fn a_long_step_takes_the_solution_that_the_contact_reaches_first() {
+    // Steps of up to 70 periods of the contact, in which friction falls far faster than the mass holds: each has a solution in which the
+    // block has already slipped. `stiff`, which follows the rates with steps of its own, tells the peak.
+    let reference = first_peak("stiff", 0.5, false);
+    assert!((0.3..0.5).contains(&reference));
+    for step in [0.05, 0.2, 0.5, 1.0] {
+        for belt in [false, true] {
+            let peak = first_peak("trapezoidal", step, belt);
+            assert!(
+                (peak / reference - 1.0).abs() < 3e-3,
+                "step {step}, belt {belt}: {peak}, not {reference}"
+            );
+        }
+    }
+}

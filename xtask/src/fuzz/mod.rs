@@ -226,8 +226,8 @@ impl Work {
 
     fn case(&self, case: u64, folder: &Path) -> Result<(), String> {
         let tasks = Tasks {
-            run: case % 5 == 0,
-            sweep: case % 10 == 0,
+            run: case.is_multiple_of(5),
+            sweep: case.is_multiple_of(10),
             map: case % 100 == 10,
             compare: case % 50 == 5,
         };

@@ -1,12 +1,12 @@
 //! `stickslip check FILE`.
 
 use crate::failure::{Failure, print, print_json, warn};
-use crate::text::{duration, list, number, steady_sliding, table};
+use crate::text::{about, duration, list, number, steady_sliding, table};
 use clap::Args;
 use std::path::PathBuf;
-use stickslip::Simulation;
-use stickslip::advice::{Advice, FrictionLine, advise};
+use stickslip::advice::{Advice, Estimate, FrictionLine, Glance, advise_at_a_glance};
 use stickslip::inclusion::Inclusion;
+use stickslip::memory::in_units;
 use stickslip::run::recorded_columns;
 use stickslip::scenario::Scenario;
 
@@ -37,14 +37,14 @@ pub struct Check {
 impl Check {
     /// Examines the scenario.
     pub fn execute(self) -> Result<(), Failure> {
-        let simulation = Simulation::new(Scenario::read(&self.file, &self.set)?)?;
-        recorded_columns(&simulation)?;
-        let advice = advise(&simulation);
+        let mut glance = Glance::new(Scenario::read(&self.file, &self.set)?)?;
+        let columns = recorded_columns(&glance.simulation)?;
+        let advice = advise_at_a_glance(&mut glance, &columns);
         if self.json {
             return print_json(&advice);
         }
-        warn(simulation.scenario(), &advice.diagnostics);
-        let scenario = simulation.scenario();
+        let scenario = glance.simulation.scenario();
+        warn(scenario, &advice.diagnostics);
         let looks_for_stick_slip = scenario.stick_slip.is_some();
         print(&text(&advice, scenario.inclusion.as_ref(), looks_for_stick_slip))
     }
@@ -90,11 +90,15 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>, looks_for_stick_slip: bo
             "\nChain\n  {} blocks, {} bytes each: {} in all\n",
             chain.blocks,
             chain.bytes_per_block,
-            memory(chain.bytes)
+            in_units(chain.bytes as u64)
         );
     }
     if let Some(spheres) = &advice.spheres {
-        out += &format!("\n{} spheres\n  {} in all\n", spheres.blocks, memory(spheres.bytes));
+        out += &format!(
+            "\n{} spheres\n  {} in all\n",
+            spheres.blocks,
+            in_units(spheres.bytes as u64)
+        );
     }
     let elements: Vec<Vec<String>> = advice
         .elements
@@ -139,6 +143,7 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>, looks_for_stick_slip: bo
             .collect();
         out += &format!("\nChosen for you\n{}", list(&rows, "  "));
     }
+    out += &advice.estimate.as_ref().map(estimate).unwrap_or_default();
     out += &match advice.warnings.len() {
         0 => "\nNo warnings.\n".to_string(),
         1 => "\n1 warning, on standard error.\n".to_string(),
@@ -147,19 +152,30 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>, looks_for_stick_slip: bo
     out
 }
 
-fn memory(bytes: usize) -> String {
-    match bytes as f64 {
-        bytes if bytes < 1e6 => format!("{:.1} kB", bytes / 1e3),
-        bytes => format!("{:.1} MB", bytes / 1e6),
-    }
+/// Time, memory and size of the trace.
+fn estimate(estimate: &Estimate) -> String {
+    let time = match estimate.seconds {
+        Some(seconds) => format!("about {} on this machine (from {})", about(seconds), estimate.time_from),
+        None => format!(
+            "time not estimated ({})",
+            estimate.time_from.trim_start_matches("none: ")
+        ),
+    };
+    format!(
+        "\nThe run\n  {time}\n  {} of memory for its numbers; --out writes {} rows, as CSV about {}\n",
+        in_units(estimate.memory_bytes),
+        estimate.rows,
+        in_units(estimate.trace_bytes)
+    )
 }
 
 /// The part of the limit that is left; how many times it is exceeded where it is by far.
-fn margin(margin: f64) -> String {
-    if margin >= -1.0 {
-        format!("{:.1} %", 100.0 * margin)
-    } else {
-        format!("none: {} x limit", number((10.0 * (1.0 - margin)).round() / 10.0))
+fn margin(line: &FrictionLine) -> String {
+    match (line.stick_margin, line.holds) {
+        (Some(margin), _) if margin >= -1.0 => format!("{:.1} %", 100.0 * margin),
+        (Some(margin), _) => format!("none: {} x limit", number((10.0 * (1.0 - margin)).round() / 10.0)),
+        (None, Some(false)) => "none: limit 0".to_string(),
+        (None, _) => "-".to_string(),
     }
 }
 
@@ -187,7 +203,7 @@ fn frictions(lines: &[FrictionLine]) -> String {
             line.law.clone(),
             cell(line.peak_load, force),
             cell(line.holding_limit, force),
-            line.stick_margin.map_or("-".to_string(), margin),
+            margin(line),
             cell(line.presliding, length),
             frequency(line.bristle_mode),
             frequency(line.load_line),

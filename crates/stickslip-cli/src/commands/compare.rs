@@ -1,19 +1,23 @@
 //! `stickslip compare FILE --element NAME --laws A,B,C`.
 
 use super::run::Progress;
-use crate::failure::{Failure, print, print_json, suggestion, warn};
+use crate::failure::{Failure, print, print_json, suggestion, unknown_law, warn};
 use crate::picture::{self, Curve, Quantity};
 use crate::stop::stop_flag;
 use crate::text::{list, number, table};
 use clap::Args;
 use serde::Serialize;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Instant;
 use stickslip::advice::{ChoiceLine, angular, kinetic_force};
-use stickslip::core::registry::{Family, Law, law, names};
+use stickslip::core::registry::{Family, Law, law};
 use stickslip::divergence::Watch;
 use stickslip::report::Reporter;
-use stickslip::scenario::{ElementSpec, FrictionLawSpec, LimitSpec, Number, ParameterSpec, ParameterValue, Scenario};
+use stickslip::scenario::{
+    Diagnostic, ElementSpec, FrictionLawSpec, LimitSpec, Number, ParameterSpec, ParameterValue, Scenario,
+    ScenarioError, Source, Span,
+};
 use stickslip::trace::Columns;
 use stickslip::{RunError, Simulation};
 use stickslip_plot::Panel;
@@ -91,8 +95,8 @@ impl Compare {
         let index = self.element_index(&scenario)?;
         // Everything is built before anything runs, so that a slip in the last law costs no time.
         let mut simulations = Vec::new();
-        for written in &self.laws {
-            simulations.push((written.trim(), self.under(written.trim(), index)?));
+        for (number, written) in self.laws.iter().enumerate() {
+            simulations.push((written.trim(), self.under(number, index)?));
         }
         if let Some((_, (simulation, _))) = simulations.first()
             && !self.json
@@ -150,29 +154,91 @@ impl Compare {
         }
     }
 
+    /// A finding about part of `--laws`: bytes of the law with this number.
+    fn mistake(&self, number: usize, place: Range<usize>, message: String, help: String) -> Failure {
+        let (laws, span) = self.written(number, place, 0);
+        let diagnostics = vec![Diagnostic::new(message, Some(span)).help(help)];
+        let sources = vec![laws];
+        ScenarioError { sources, diagnostics }.into()
+    }
+
+    /// `--laws` as a source with this number, and a place in it: bytes of one of the laws.
+    fn written(&self, number: usize, place: Range<usize>, source: usize) -> (Source, Span) {
+        let before: usize = self.laws[..number].iter().map(|law| law.len() + 1).sum();
+        let written = &self.laws[number];
+        let start = before + written.len() - written.trim_start().len();
+        let laws = Source {
+            name: "--laws".to_string(),
+            text: self.laws.join(","),
+        };
+        let span = Span {
+            source,
+            start: start + place.start,
+            end: start + place.end,
+        };
+        (laws, span)
+    }
+
+    /// An error of the scenario under a law, shown where its cause is: the file is right, so it is the law in `--laws` or a
+    /// parameter behind it. `places` are those of the parameters.
+    fn blame(&self, mut error: ScenarioError, number: usize, places: &[Range<usize>], table: &str) -> ScenarioError {
+        let written = self.laws[number].trim();
+        let name = 0..written.find(':').unwrap_or(written.len());
+        let first = 1 + self.set.len();
+        let laws = error.sources.len();
+        for diagnostic in &mut error.diagnostics {
+            let at = match diagnostic.span {
+                // A parameter was set as `elements.floor.KEY=VALUE`.
+                Some(span) if span.source >= first && span.source - first < places.len() => {
+                    let place = &places[span.source - first];
+                    let inside = |byte: usize| place.start + byte.saturating_sub(table.len() + 1);
+                    inside(span.start)..inside(span.end).min(place.end)
+                }
+                Some(span) if span.source > 0 => continue,
+                _ => name.clone(),
+            };
+            diagnostic.span = Some(self.written(number, at, laws).1);
+        }
+        error.sources.push(self.written(number, name, laws).0);
+        error
+    }
+
     /// The simulation with the law exchanged, and the parameters chosen for it.
-    fn under(&self, written: &str, index: usize) -> Result<(Simulation, Vec<ChoiceLine>), Failure> {
+    fn under(&self, number: usize, index: usize) -> Result<(Simulation, Vec<ChoiceLine>), Failure> {
+        let written = self.laws[number].trim();
         let mut parts = written.split(':');
         let name = parts.next().unwrap_or_default();
-        let row = law(Family::Friction, name).ok_or_else(|| Failure::unknown("law", name, names(Family::Friction)))?;
+        let Some(row) = law(Family::Friction, name) else {
+            let (message, help) = unknown_law(name);
+            return Err(self.mistake(number, 0..name.len(), message, help));
+        };
         let probe = Scenario::read(&self.file, &self.set)?;
         let table = match probe.elements[index].1 {
             ElementSpec::Friction(_) => format!("elements.{}", self.element),
             _ => format!("elements.{}.friction", self.element),
         };
+        // If the file cannot be run by itself, that is not the fault of a law.
+        let file_is_right = Simulation::new(probe).is_ok();
         let mut sets = self.set.clone();
         let mut given = Vec::new();
+        let mut places = Vec::new();
+        let mut start = name.len() + 1;
         for parameter in parts {
+            let place = start..start + parameter.len();
+            start = place.end + 1;
             let Some((key, _)) = parameter.split_once('=') else {
-                return Err(Failure::input(
-                    format!("\"{parameter}\" in --laws {written} is not KEY=VALUE"),
-                    "write for example karnopp:epsilon=0.01",
-                ));
+                let message = format!("\"{parameter}\" is not KEY=VALUE");
+                return Err(self.mistake(number, place, message, "write for example karnopp:epsilon=0.01".into()));
             };
             given.push(key.trim().to_string());
             sets.push(format!("{table}.{parameter}"));
+            places.push(place);
         }
-        let mut scenario = Scenario::read(&self.file, &sets)?;
+        let blame = |error: ScenarioError| match file_is_right {
+            true => self.blame(error, number, &places, &table),
+            false => error,
+        };
+        let mut scenario = Scenario::read(&self.file, &sets).map_err(blame)?;
         if !row.integrators.contains(&scenario.simulation.integrator.as_str()) {
             scenario.simulation.integrator = row.integrators[0].to_string();
         }
@@ -187,24 +253,21 @@ impl Compare {
                 curve.stribeck_velocity = None;
             }
             let falls = match &curve.limit {
-                LimitSpec::Force { kinetic, static_ } | LimitSpec::Coefficient { kinetic, static_ } => {
-                    static_ > kinetic
-                }
-                LimitSpec::Table { .. } => false,
+                LimitSpec::Given { .. } => false,
+                limit => limit.levels()[0] > limit.levels()[1],
             };
             // Written in the file it would go to all of the laws, and some refuse it.
             if row.needs_stribeck && falls && curve.stribeck_velocity.is_none() {
-                return Err(Failure::input(
-                    format!(
-                        "the law \"{}\" keeps no memory of sticking, so static > kinetic needs a Stribeck velocity",
-                        row.name
-                    ),
-                    format!("write it after the name: --laws {written}:stribeck_velocity=0.001"),
-                ));
+                let message = format!(
+                    "the law \"{}\" keeps no memory of sticking, so static > kinetic needs a Stribeck velocity",
+                    row.name
+                );
+                let help = format!("write it after the name: --laws {written}:stribeck_velocity=0.001");
+                return Err(self.mistake(number, 0..name.len(), message, help));
             }
         }
         let epsilon = self.default_epsilon(&mut scenario, row, index, &table)?;
-        let simulation = Simulation::new(scenario)?;
+        let simulation = Simulation::new(scenario).map_err(blame)?;
         let prefix = format!("{table}.");
         let choices = simulation
             .built()
@@ -415,7 +478,6 @@ fn measure(
 /// Time of a bare step, ns: the best of three runs, each from the start, so that all laws are timed over the same motion.
 fn cost(scenario: &Scenario) -> Result<Option<f64>, Failure> {
     const MOST: u64 = 20_000;
-    /// Steps between two looks at the stop flag.
     let mut best = f64::INFINITY;
     for _ in 0..3 {
         let mut simulation = Simulation::new(scenario.clone())?;

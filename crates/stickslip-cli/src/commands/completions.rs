@@ -1,6 +1,6 @@
 //! `stickslip completions SHELL`.
 
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, print_data};
 use clap::{Args, CommandFactory};
 
 /// Shown below the help.
@@ -21,6 +21,6 @@ impl Completions {
     pub fn execute(self) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut crate::Arguments::command(), "stickslip", &mut script);
-        print(&String::from_utf8_lossy(&script))
+        print_data(&String::from_utf8_lossy(&script))
     }
 }

@@ -8,7 +8,7 @@ use crate::text::{list, number, table};
 use clap::Args;
 use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use stickslip::core::registry::{Family, LAWS, Law, law, names};
+use stickslip::core::registry::{Family, LAWS, Law, law};
 use stickslip_plot::{Figure, Panel, Scale, Series, Style};
 
 /// Shown below the help.
@@ -101,10 +101,7 @@ impl ExperimentCommand {
             if name == "all" {
                 laws.extend(LAWS.iter().filter(|law| law.family == Family::Friction));
             } else {
-                laws.push(
-                    law(Family::Friction, name)
-                        .ok_or_else(|| Failure::unknown("law", name, names(Family::Friction)))?,
-                );
+                laws.push(law(Family::Friction, name).ok_or_else(|| Failure::unknown_law(name))?);
             }
         }
         Ok(laws)

@@ -10,8 +10,8 @@ use stickslip_plot::page::Verdict;
 
 /// Reproduce the published figures and claims on one HTML page
 ///
-/// The page has every picture and a table of claims: what is expected, what was measured, and whether it holds. Its
-/// path is printed; the exit status is 1 if a claim does not hold. For example:
+/// The page has every picture, and every claim of the papers with what is expected, what was measured, and whether it
+/// holds. Its path is printed; the exit status is 1 if a claim fails. A claim that the runs contradict is no failure. For example:
 ///
 ///     stickslip figures
 ///     stickslip figures fig000-8 fig000-9 --out page
@@ -24,6 +24,9 @@ pub struct Figures {
     /// The folder for index.html; it is created if need be
     #[arg(long, value_name = "DIR", default_value = "stickslip-figures")]
     out: PathBuf,
+    /// Do the runs anew that take many minutes; without this their stored outcome is shown, with its date
+    #[arg(long)]
+    all: bool,
 }
 
 impl Figures {
@@ -33,24 +36,39 @@ impl Figures {
         fs::create_dir_all(&self.out).map_err(|error| Failure::write(&self.out, &error))?;
         let path = self.out.join("index.html");
         Place::of(&path)?;
-        let mut reproduction = Reproduction::default();
+        let mut reproduction = Reproduction::new(self.all);
         let (mut failed, mut judged) = (0, 0);
         for entry in chosen {
             let section = reproduction.add(entry).map_err(Failure::Work)?;
             let failing = failures(section);
-            let open = section
-                .claims
-                .iter()
-                .filter(|claim| matches!(claim.verdict, Verdict::NotReproducible(_)));
-            let count = section.claims.len() - open.count();
-            note(&format!("{:20}{} of {count} claims hold", entry.name, count - failing));
-            for claim in section.claims.iter().filter(|claim| claim.verdict == Verdict::Fails) {
-                note(&format!("  fails: {}", claim.claim));
-                let pairs = claim.expected.lines().zip(claim.measured.lines());
-                pairs.for_each(|(expected, measured)| note(&format!("    expected {expected}; measured {measured}")));
+            let with = |verdict: &Verdict| section.claims.iter().filter(|claim| claim.verdict == *verdict).count();
+            let (holding, contradicted) = (with(&Verdict::Holds), with(&Verdict::Contradicted));
+            let count = holding + contradicted + failing;
+            let other = if contradicted > 0 {
+                format!(", {contradicted} contradicted")
+            } else {
+                String::new()
+            };
+            note(&format!("{:20}{holding} of {count} claims hold{other}", entry.name));
+            for claim in &section.claims {
+                let word = match claim.verdict {
+                    Verdict::Fails => "fails",
+                    Verdict::Contradicted => "contradicted",
+                    Verdict::Holds | Verdict::NotTestable(_) => continue,
+                };
+                note(&format!("  {word}: {}", claim.claim));
+                for value in claim.values.iter().filter(|value| !value.agrees) {
+                    note(&format!(
+                        "    {}: expected {}; measured {}",
+                        value.what, value.expected, value.measured
+                    ));
+                }
             }
             failed += failing;
             judged += count;
+        }
+        for (name, text) in std::mem::take(&mut reproduction.files) {
+            write_whole(&self.out.join(name), text.as_bytes())?;
         }
         write_whole(&path, reproduction.page().to_html().as_bytes())?;
         print(&format!("{}\n", path.display()))?;

@@ -4,7 +4,7 @@ mod drawing;
 
 use super::run::{Progress, threads};
 use super::sweep::{Doubts, description};
-use crate::failure::{Failure, note, print, print_json};
+use crate::failure::{Failure, note, print, print_data, print_json};
 use crate::output::Place;
 use crate::picture;
 use crate::row_file::{self, RowFile, field};
@@ -360,7 +360,7 @@ impl Results {
         };
         let Some(path) = &map.out else {
             if results.to_standard_output {
-                print(&format!("{header}\n"))?;
+                print_data(&format!("{header}\n"))?;
             }
             return Ok(results);
         };
@@ -430,7 +430,7 @@ impl Results {
         if let Some(file) = &mut self.file {
             file.row(&text)?;
         } else if self.to_standard_output {
-            print(&(text + "\n")).map_err(|failure| {
+            print_data(&(text + "\n")).map_err(|failure| {
                 self.broken = Some(failure);
                 io::Error::from(io::ErrorKind::BrokenPipe)
             })?;

@@ -1,6 +1,6 @@
 //! `stickslip rewrite FILE`.
 
-use crate::failure::{Failure, print, warn};
+use crate::failure::{Failure, print_data, warn};
 use clap::Args;
 use clap::builder::PossibleValuesParser;
 use std::path::PathBuf;
@@ -47,6 +47,6 @@ impl Rewrite {
         };
         warn(&scenario, &scenario.warnings);
         let form = Form::ALL.iter().find(|(name, _)| *name == self.emit);
-        print(&inclusion.emit(form.map_or(Form::Text, |(_, form)| *form)))
+        print_data(&inclusion.emit(form.map_or(Form::Text, |(_, form)| *form)))
     }
 }

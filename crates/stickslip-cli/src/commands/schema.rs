@@ -1,6 +1,6 @@
 //! `stickslip schema`.
 
-use crate::failure::{Failure, print};
+use crate::failure::{Failure, print_data};
 use clap::Args;
 
 /// Shown below the help.
@@ -19,6 +19,6 @@ pub struct Schema {}
 impl Schema {
     /// Prints the schema.
     pub fn execute(self) -> Result<(), Failure> {
-        print(&(stickslip::scenario::schema() + "\n"))
+        print_data(&(stickslip::scenario::schema() + "\n"))
     }
 }

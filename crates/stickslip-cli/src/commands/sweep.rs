@@ -1,7 +1,7 @@
 //! `stickslip sweep FILE --vary KEY=SPEC --measure PATH`.
 
 use super::run::{Progress, threads};
-use crate::failure::{Failure, note, print};
+use crate::failure::{Failure, note, print_data};
 use crate::row_file::{self, Description, RowFile, field};
 use crate::stop::stop_flag;
 use crate::text::about;
@@ -122,10 +122,10 @@ impl Sweep {
     }
 
     fn to_standard_output(&self, sweep: &sweep::Sweep, rows: Range<u64>, header: &str) -> Result<(), Failure> {
-        print(&format!("{header}\n"))?;
+        print_data(&format!("{header}\n"))?;
         let mut broken = None;
         let mut sink = |row: Row| {
-            print(&(line(&row) + "\n")).map_err(|failure| {
+            print_data(&(line(&row) + "\n")).map_err(|failure| {
                 broken = Some(failure);
                 io::Error::from(io::ErrorKind::BrokenPipe)
             })

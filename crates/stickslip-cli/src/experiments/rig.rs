@@ -161,20 +161,41 @@ impl<'a> Rig<'a> {
         given
     }
 
-    /// The scenario as text; with coefficients and a normal force of 100 N in place of forces for laws that need them.
+    /// Whether `--set` gives the friction one of these keys.
+    fn sets(&self, keys: &[&str]) -> bool {
+        let set = self
+            .sets
+            .iter()
+            .filter_map(|set| set.split_once('='))
+            .map(|(path, _)| path.trim());
+        set.filter_map(|path| path.strip_prefix("elements.floor."))
+            .any(|key| keys.contains(&key))
+    }
+
+    /// The scenario as text; with coefficients and a normal force of 100 N in place of forces for laws that need them, or where
+    /// the user gives coefficients. What the user gives by another key of the same meaning is left out.
     fn text(&self, setting: &Setting<'_>, coefficients: bool) -> String {
         let (kinetic, still) = if coefficients {
             ("mu = 0.1", "mu_static = 0.12")
         } else {
             ("kinetic = 10", "static = 12")
         };
-        let mut lines = vec![kinetic.to_string()];
-        match setting.curve {
+        let mut lines = Vec::new();
+        if !self.sets(&["mu_kinetic", "table"]) {
+            lines.push(kinetic.to_string());
+        }
+        let curve = if self.sets(&["table"]) {
+            Curve::Coulomb
+        } else {
+            setting.curve
+        };
+        match curve {
             Curve::Coulomb => (),
             Curve::Breakaway(_) if !self.law.needs_stribeck => lines.push(still.to_string()),
             Curve::Falling(speed) | Curve::Breakaway(speed) => {
                 lines.push(still.to_string());
-                if !coefficients {
+                // The law that takes only coefficients has no Stribeck velocity: its own parameters say how it falls.
+                if !coefficients || self.law.name != "subloading" {
                     lines.push(format!("stribeck_velocity = {speed:?}"));
                 }
             }
@@ -211,8 +232,10 @@ impl<'a> Rig<'a> {
         };
         // A law that is written with coefficients says so when it meets forces; the first message is about the user's
         // changes, if those are wrong.
-        let mut simulation = match build(false) {
+        let coefficients = self.sets(&["mu", "mu_kinetic", "mu_static", "normal_force"]);
+        let mut simulation = match build(coefficients) {
             Ok(simulation) => simulation,
+            Err(error) if coefficients => return Err(error.into()),
             Err(error) => build(true).map_err(|_| error)?,
         };
         let mut chosen = Columns::new(&simulation);

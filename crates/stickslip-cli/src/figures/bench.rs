@@ -44,7 +44,9 @@ const SCENARIOS: &[(&str, &str)] = scenarios![
     "fig003-3",
     "fig003-4",
     "fig003-5",
+    "fig003-8",
     "fig003-9",
+    "fig003-cyclic",
     "fig004-1-drop",
     "fig004-1-rest",
     "fig004-2-lugre",
@@ -79,6 +81,10 @@ pub struct Cell {
     pub amplitude: f64,
     /// Whether the amplitude is at most the threshold.
     pub stable: bool,
+    /// Whether mass and spring govern the cycle, rather than the creep of friction; only where it is not stable.
+    pub inertial: bool,
+    /// Whether a smaller tolerance gives the same class.
+    pub settled: bool,
 }
 
 impl Run {
@@ -130,9 +136,25 @@ impl Run {
 pub struct Bench {
     done: BTreeMap<String, Rc<Run>>,
     maps: BTreeMap<String, Rc<Vec<Cell>>>,
+    /// Whether long runs are done too, whose outcome is otherwise taken from a file.
+    pub all: bool,
 }
 
 impl Bench {
+    /// Cells that several figures need, made once.
+    pub fn cells(
+        &mut self,
+        key: &str,
+        make: impl FnOnce(&mut Self) -> Result<Vec<Cell>, String>,
+    ) -> Result<Rc<Vec<Cell>>, String> {
+        if let Some(cells) = self.maps.get(key) {
+            return Ok(Rc::clone(cells));
+        }
+        let cells = Rc::new(make(self)?);
+        self.maps.insert(key.into(), Rc::clone(&cells));
+        Ok(cells)
+    }
+
     /// Runs a scenario as it is written, keeping every row.
     pub fn run(&mut self, scenario: &str) -> Result<Rc<Run>, String> {
         self.variant(scenario, &[], 1)
@@ -225,6 +247,8 @@ impl Bench {
                     y,
                     amplitude,
                     stable,
+                    inertial: row.values[3].as_str() == Some("inertial"),
+                    settled: false,
                 }),
                 _ => failure = failure.take().or(row.failure),
             }

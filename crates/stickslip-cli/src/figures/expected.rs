@@ -2,12 +2,14 @@
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
-use stickslip_plot::page::{Claim, Verdict};
+use stickslip_plot::page::{Claim, Value, Verdict};
 
 /// A file of `figures/`: one publication.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Publication {
+    /// Its heading on the page: authors and year, as far as they are known.
+    pub paper: String,
     /// The figures, in the order of the page.
     pub figure: Vec<FigureText>,
 }
@@ -23,8 +25,9 @@ pub struct FigureText {
     /// Paragraphs.
     pub text: Vec<String>,
     /// What is claimed.
+    #[serde(default)]
     pub claim: Vec<ClaimText>,
-    /// What cannot be reproduced.
+    /// What cannot be put to the test.
     #[serde(default)]
     pub open: Vec<OpenClaim>,
 }
@@ -39,8 +42,15 @@ pub struct ClaimText {
     pub place: String,
     /// The scenarios that measure it, with what was set to another value.
     pub scenario: String,
-    /// The numbers.
+    /// What must come out if the statement is true. Where it does not, the statement is contradicted.
+    #[serde(default)]
+    pub says: Vec<Check>,
+    /// What must come out in any case: numbers of the reference study, closed forms. Where they do not, the claim fails.
+    #[serde(default)]
     pub check: Vec<Check>,
+    /// What to know about the outcome.
+    #[serde(default)]
+    pub remark: String,
 }
 
 /// A statement that cannot be put to the test.
@@ -89,6 +99,11 @@ impl Found {
         self.0.insert(id.into(), value);
     }
 
+    /// What was noted under a name.
+    pub fn get(&self, id: &str) -> f64 {
+        self.0.get(id).copied().unwrap_or(f64::NAN)
+    }
+
     /// Names that no check asks for.
     #[cfg(test)]
     pub fn unused(&self, figure: &FigureText) -> Vec<&str> {
@@ -96,7 +111,7 @@ impl Found {
             figure
                 .claim
                 .iter()
-                .flat_map(|claim| &claim.check)
+                .flat_map(ClaimText::numbers)
                 .any(|check| check.id == id)
         };
         self.0.keys().map(String::as_str).filter(|id| !asked(id)).collect()
@@ -108,6 +123,16 @@ impl Check {
     #[cfg(test)]
     pub fn is_complete(&self) -> bool {
         self.value.is_some() != (self.least.is_some() || self.most.is_some())
+    }
+
+    /// Whether what agrees spans more than 10 % on either side.
+    #[cfg(test)]
+    pub fn is_wide(&self) -> bool {
+        match (self.value, self.least, self.most) {
+            (Some(value), ..) => value != 0.0 && self.tolerance > 0.1 * value.abs(),
+            (None, Some(least), Some(most)) => most - least > 0.1 * (most + least).abs(),
+            _ => false,
+        }
     }
 
     fn holds(&self, measured: f64) -> bool {
@@ -127,15 +152,14 @@ impl Check {
                 format!("{digits} {}", self.unit)
             }
         };
-        let range = match (self.value, self.least, self.most) {
+        match (self.value, self.least, self.most) {
             (Some(value), ..) if self.tolerance == 0.0 => format!("{} exactly", quantity(plain(value))),
             (Some(value), ..) => quantity(format!("{} ± {}", self.digits(value), plain(self.tolerance))),
             (None, Some(least), Some(most)) => quantity(format!("{} to {}", plain(least), plain(most))),
             (None, Some(least), None) => format!("at least {}", quantity(plain(least))),
             (None, None, Some(most)) => format!("at most {}", quantity(plain(most))),
             (None, None, None) => "any".into(),
-        };
-        format!("{}: {range}", self.what)
+        }
     }
 
     fn measured(&self, measured: f64) -> String {
@@ -178,34 +202,55 @@ fn rounded(value: f64, digits: i32) -> String {
 }
 
 impl ClaimText {
+    /// All numbers asked for.
+    pub fn numbers(&self) -> impl Iterator<Item = &Check> {
+        self.says.iter().chain(&self.check)
+    }
+
     /// The claim beside what was measured, or beside why nothing was.
     pub fn judge(&self, found: &Result<Found, String>) -> Claim {
-        let lines = |line: &dyn Fn(&Check) -> String| self.check.iter().map(line).collect::<Vec<_>>().join("\n");
-        let (measured, holds) = match found {
-            Ok(found) => {
-                let value = |check: &Check| found.0.get(&check.id).copied().unwrap_or(f64::NAN);
-                (
-                    lines(&|check| check.measured(value(check))),
-                    self.check.iter().all(|check| check.holds(value(check))),
-                )
-            }
-            Err(why) => (why.clone(), false),
+        let measured = |check: &Check| match found {
+            Ok(found) => found.get(&check.id),
+            Err(_) => f64::NAN,
         };
-        let mut sources: Vec<&str> = Vec::new();
-        for check in &self.check {
-            if !sources.contains(&check.source.as_str()) {
-                sources.push(&check.source);
-            }
-        }
+        let values = self.numbers().map(|check| Value {
+            what: check.what.clone(),
+            expected: check.expected(),
+            measured: check.measured(measured(check)),
+            agrees: check.holds(measured(check)),
+            source: linked(&check.source),
+        });
+        let all_measured = self.numbers().all(|check| measured(check).is_finite());
+        let as_it_must = self.check.iter().all(|check| check.holds(measured(check)));
+        let as_said = self.says.iter().all(|check| check.holds(measured(check)));
+        let verdict = match (all_measured && as_it_must, as_said) {
+            (false, _) => Verdict::Fails,
+            (true, false) => Verdict::Contradicted,
+            (true, true) => Verdict::Holds,
+        };
         Claim {
             claim: self.claim.clone(),
-            source: format!("{}. Expected values: {}", self.place, sources.join("; ")),
-            expected: lines(&Check::expected),
-            measured,
-            verdict: if holds { Verdict::Holds } else { Verdict::Fails },
+            source: linked(&self.place),
+            values: values.collect(),
+            remark: match found {
+                Ok(_) => linked(&self.remark),
+                Err(why) => format!("Not measured: {why}"),
+            },
+            verdict,
             scenario: self.scenario.clone(),
         }
     }
+}
+
+/// The text with links to the reference study, and with the indices of coefficients set as such.
+pub fn linked(text: &str) -> String {
+    let mut text = text.to_string();
+    if !text.contains('$') {
+        for symbol in ["μ_s", "μ_k", "F_C", "F_S"] {
+            text = text.replace(symbol, &format!("${symbol}$"));
+        }
+    }
+    text.replace("reference study", "[reference study](science.html)")
 }
 
 impl OpenClaim {
@@ -213,10 +258,10 @@ impl OpenClaim {
     pub fn judge(&self) -> Claim {
         Claim {
             claim: self.claim.clone(),
-            source: self.place.clone(),
-            expected: String::new(),
-            measured: String::new(),
-            verdict: Verdict::NotReproducible(self.reason.clone()),
+            source: linked(&self.place),
+            values: Vec::new(),
+            remark: String::new(),
+            verdict: Verdict::NotTestable(linked(&self.reason)),
             scenario: String::new(),
         }
     }

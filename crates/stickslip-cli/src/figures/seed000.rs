@@ -118,7 +118,7 @@ pub fn laws(bench: &mut Bench) -> Result<Drawn, String> {
     drawn.pictures.push((
         Figure { columns: 3, panels, width: 210.0, height: 150.0, ..Figure::default() },
         "Force of one step of 1 ms on 1 kg against the velocity at its start, for three loads; limit 10 N, ε = 10 mm/s. Markers: \
-         the force at zero velocity. The paper shows the same as surfaces over velocity and load. Under 15 N, above the limit, the \
+         the force at zero velocity. In (a) and (c) the three curves coincide. The paper shows the same as surfaces over velocity and load. Under 15 N, above the limit, the \
          ramp of P lies lower than that of Quinn: this is the difference that Fig 10 is about."
             .into(),
     ));
@@ -182,7 +182,13 @@ pub fn laws(bench: &mut Bench) -> Result<Drawn, String> {
             .iter()
             .map(|v| if *v == 0.0 { f64::NAN } else { v.abs() })
             .collect();
-        panel = panel.with(Series::line(name, run.times().to_vec(), positive));
+        let series = Series::line(name, run.times().to_vec(), positive);
+        // P and Karnopp have the same speeds until P rests: the narrower line lies on the wider dashes.
+        panel = panel.with(if law == "implicit" {
+            series.style(Style::Dotted).color(Color::BLACK)
+        } else {
+            series
+        });
         match law {
             "implicit" => {
                 let (time, after) = rest(&run, 0.0)?;
@@ -200,10 +206,174 @@ pub fn laws(bench: &mut Bench) -> Result<Drawn, String> {
             ),
         }
     }
+    let dead = slide(bench, "quinn", 0.01)?;
+    found.note("free.quinn.same", dead.last("block.velocity")?.abs());
     panel.references.push(Reference::vertical(0.1, "P at rest"));
     drawn.pictures.push((
         Figure { width: 520.0, height: 230.0, ..Figure::from(panel) },
-        "A slide without load from 0.997 m/s: the line of P ends where its velocity is exactly zero; the others only approach it."
+        "A slide without load from 0.997 m/s: the line of P (dotted, on that of Karnopp) ends where its velocity is exactly zero; the others only approach it. \
+         Quinn and Martins and Oden coincide, since there is no load."
+            .into(),
+    ));
+    Ok(drawn)
+}
+
+/// The four curves of Figs 2: name, what is set, and the curve itself for v > 0.
+type Curve = (&'static str, &'static [&'static str], fn(f64) -> f64);
+const CURVES: [Curve; 4] = [
+    ("(a) Coulomb", &[], |_| 10.0),
+    ("(b) with static friction", &["elements.floor.static=13"], |_| 10.0),
+    ("(c) with viscous friction", &["elements.floor.viscous=20"], |v| {
+        10.0 + 20.0 * v
+    }),
+    (
+        "(d) with Stribeck effect",
+        &["elements.floor.static=15", "elements.floor.stribeck_velocity=0.1"],
+        |v| 10.0 + 5.0 * libm::exp(-(v / 0.1) * (v / 0.1)),
+    ),
+];
+
+/// Fig 2: discontinuous friction against velocity. Each point is the end of one step of 1 ms: its velocity and its force.
+pub fn curves_of_velocity(bench: &mut Bench) -> Result<Drawn, String> {
+    let mut drawn = Drawn::default();
+    let mut panels = Vec::new();
+    let mut off: Vec<f64> = Vec::new();
+    for (title, more, curve) in CURVES {
+        let mut sliding = (Vec::new(), Vec::new());
+        for i in -25..=25 {
+            let start = 0.02 * f64::from(i);
+            let force = one_step(bench, "implicit", 1e-3, start, 0.0, more)?;
+            let end = start + 1e-3 * force;
+            // A step that ends at rest belongs to the vertical line; it interrupts the curve.
+            let moves = end.abs() > 1e-9;
+            sliding.0.push(if moves { end } else { 0.0 });
+            sliding.1.push(if moves { force } else { f64::NAN });
+            if moves {
+                off.push((force + end.signum() * curve(end.abs())).abs());
+            }
+        }
+        let mut resting = (Vec::new(), Vec::new());
+        for i in -32..=32 {
+            let load = 0.5 * f64::from(i);
+            let force = one_step(bench, "implicit", 1e-3, 0.0, load, more)?;
+            if (force + load).abs() < 1e-9 {
+                resting.0.push(0.0);
+                resting.1.push(force);
+            }
+        }
+        let reach = largest(resting.1.iter().copied());
+        drawn.found.note(format!("rest{}", panels.len()), reach);
+        panels.push(Panel {
+            title: title.into(),
+            y_range: Some((-22.0, 22.0)),
+            ..Panel::new("velocity $v$ (m/s)", "force $f$ (N)")
+                .with(
+                    Series::line("sliding", sliding.0, sliding.1)
+                        .style(Style::Solid)
+                        .color(BLUE),
+                )
+                .with(
+                    Series::line("at rest", resting.0, resting.1)
+                        .style(Style::Dashed)
+                        .color(ORANGE),
+                )
+        });
+    }
+    drawn.found.note("curve", largest(off));
+    drawn.pictures.push((
+        Figure { columns: 2, panels, width: 300.0, height: 130.0, ..Figure::default() },
+        "Force against velocity at the end of single steps of model P on 1 kg: while it slides, on the curve φ(v); at rest, whatever balances the load."
+            .into(),
+    ));
+    Ok(drawn)
+}
+
+/// Fig 4: how the force of a step is found.
+pub fn construction(bench: &mut Bench) -> Result<Drawn, String> {
+    let mut drawn = Drawn::default();
+    let (_, more, curve) = CURVES[3];
+    let step = 0.01;
+    let speeds: Vec<f64> = (1..=100).map(|i| 0.005 * f64::from(i)).collect();
+    let mut panel = Panel {
+        x_range: Some((0.0, 0.5)),
+        y_range: Some((-18.0, 1.0)),
+        ..Panel::new("velocity (m/s)", "force $f$ (N)").with(
+            Series::line("$φ(v)$", speeds.clone(), speeds.iter().map(|v| -curve(*v)).collect())
+                .style(Style::Solid)
+                .color(Color::GREY),
+        )
+    };
+    let mut off: f64 = 0.0;
+    let (mut ends, mut forces) = (Vec::new(), Vec::new());
+    for (index, start) in [0.1, 0.25, 0.4].into_iter().enumerate() {
+        let force = one_step(bench, "implicit", step, start, 0.0, more)?;
+        let end = start + step * force;
+        let label = if index == 0 { "$f = M(v − v̄)/T$" } else { "" };
+        let line = Series::line(label, vec![start, end], vec![0.0, force]);
+        panel = panel.with(line.style(Style::Dashed).color(BLUE));
+        ends.push(end);
+        forces.push(force);
+        if end > 1e-9 {
+            off = off.max((force + curve(end)).abs());
+        } else {
+            // It stops: the force that takes the velocity away, within the limit at rest.
+            drawn.found.note("stops", force);
+        }
+    }
+    panel = panel.with(
+        Series::line("what a step gives", ends, forces)
+            .style(Style::Points)
+            .color(ORANGE),
+    );
+    drawn.found.note("meets", off);
+    drawn.pictures.push((
+        Figure { width: 440.0, height: 220.0, ..Figure::from(panel) },
+        "From the velocity v̄ that a step of 10 ms would end with without friction, a line with the slope of mass over step leads to the force: where it meets the \
+         curve, or, if it does not before the velocity is zero, where the block rests. Marks: forces and velocities of runs from 0.1, 0.25 and 0.4 m/s."
+            .into(),
+    ));
+    Ok(drawn)
+}
+
+/// Fig 6: the loop of sticking and sliding where static friction is larger.
+pub fn hysteresis(bench: &mut Bench) -> Result<Drawn, String> {
+    let mut drawn = Drawn::default();
+    let more = ["elements.floor.static=13"];
+    let mut panel = Panel {
+        y_range: Some((-15.0, 15.0)),
+        ..Panel::new("velocity without friction $v̄$ (mm/s)", "force $f$ (N)")
+    };
+    // A block at rest sticks until its load is too large; one that moved slides until it can be stopped.
+    let places: Vec<f64> = (-50..=50).map(|i| 0.5 * f64::from(i)).collect();
+    let (mut stick, mut slide) = (Vec::new(), Vec::new());
+    for place in &places {
+        stick.push(one_step(bench, "implicit", 1e-3, 0.0, *place, &more)?);
+        slide.push(one_step(bench, "implicit", 1e-3, 1e-3 * place, 0.0, &more)?);
+    }
+    let at = |values: &[f64], place: f64| {
+        let index = places.iter().position(|other| *other == place);
+        index.map_or(f64::NAN, |index| values[index])
+    };
+    for (id, values) in [("stick", &stick), ("slide", &slide)] {
+        for place in [8.0, 12.0, 14.0] {
+            drawn.found.note(format!("{id}{place}"), at(values, place));
+        }
+    }
+    panel = panel
+        .with(
+            Series::line("from rest", places.clone(), stick)
+                .style(Style::Solid)
+                .color(ORANGE),
+        )
+        .with(
+            Series::line("from sliding", places, slide)
+                .style(Style::Dashed)
+                .color(BLUE),
+        );
+    drawn.pictures.push((
+        Figure { width: 440.0, height: 220.0, ..Figure::from(panel) },
+        "Force of one step of 1 ms on 1 kg against the velocity it would end with without friction; 10 N sliding, 13 N at rest. Between 10 and 13 mm/s the force \
+         depends on whether the block was at rest."
             .into(),
     ));
     Ok(drawn)
@@ -236,8 +406,8 @@ pub fn two_bodies(bench: &mut Bench) -> Result<Drawn, String> {
     }
     drawn.pictures.push((
         Figure { columns: 3, panels, width: 210.0, height: 160.0, ..Figure::default() },
-        "Two bodies that rub on each other with at most 3 N: opposite momenta end in common rest; a small push moves both as one; \
-         a large push makes them slide."
+        "Two bodies that rub on each other with at most 3 N: opposite momenta end in common rest; a small push moves both as one (the curves \
+         coincide); a large push makes them slide."
             .into(),
     ));
     let found = &mut drawn.found;
@@ -285,7 +455,7 @@ fn force_and_velocity(
         Panel {
             title: title("velocity $v$ (m/s)"),
             y_range: Some(speeds),
-            ..Panel::new("time $t$ (s)", "")
+            ..Panel::new("time $t$ (s)", name)
                 .with(Series::line("", t.clone(), pull).style(Style::Solid).color(Color::GREY))
                 .with(solid("block.velocity")?)
         },
@@ -435,6 +605,7 @@ pub fn crossing_zero(bench: &mut Bench) -> Result<Drawn, String> {
         let knee = 1000.0 * crossing;
         panels.push(Panel {
             title: name.into(),
+            x_range: Some((-0.4, 10.4)),
             y_range: Some((-13.0, 13.0)),
             legend: Legend::Hidden,
             ..Panel::new("time $t$ (ms)", "friction force $f$ (N)")
@@ -447,6 +618,7 @@ pub fn crossing_zero(bench: &mut Bench) -> Result<Drawn, String> {
         });
         panels.push(Panel {
             title: name.into(),
+            x_range: Some((-0.4, 10.4)),
             references: vec![Reference::horizontal(0.0, "")],
             ..Panel::new("time $t$ (ms)", "velocity $v$ (m/s)")
                 .with(
@@ -762,7 +934,7 @@ mod tests {
 
     #[test]
     fn exact_motion_has_the_stated_rest() {
-        // Science page, seed 000, row "exact".
+        // Reference study, part 1, row "exact motion".
         assert!((exact(4.0).0 - 3.97326181738).abs() < 5e-12);
         assert_eq!(exact(2.0212367).1, 0.0);
         assert!(exact(2.0212365).1 > 0.0);

@@ -363,7 +363,7 @@ pub fn penalty(bench: &mut Bench) -> Result<Drawn, String> {
     });
     drawn.pictures.push((
         Figure { columns: 2, panels, width: 350.0, height: 230.0, ..Figure::default() },
-        "Left: the angles of simulation III (joints of $10^6$ N/m) over those of simulation II. Right: their largest difference in \
+        "Left: the angles of simulation III (joints of $10^6$ N/m) over those of simulation II, with which they coincide. Right: their largest difference in \
          10 s against the stiffness of the joints; step 0.1 ms, for the stiffest 0.05 ms."
             .into(),
     ));
@@ -376,7 +376,7 @@ pub fn penalty(bench: &mut Bench) -> Result<Drawn, String> {
 /// Simulation II at smaller and smaller steps against its limit.
 pub fn order(bench: &mut Bench) -> Result<Drawn, String> {
     let mut drawn = Drawn::default();
-    // The limit of small steps: science page, seed 004, simulation II.
+    // The limit of small steps: reference study, part 3, simulation II.
     let limit = [1.180_221_493_25, 2.451_871_079_67];
     let steps: Vec<f64> = (0..5).map(|i| 4e-4 / f64::from(1 << i)).collect();
     let mut errors = Vec::new();

@@ -25,6 +25,81 @@ pub trait Curve<R: Real> {
     fn total(&self, speed: R, load: R) -> R {
         self.dry(speed, load) + self.viscous() * speed
     }
+
+    /// [`Curve::dry`] where the contact slides backward. A curve that differs by direction has its own.
+    #[inline(always)]
+    fn dry_backward(&self, speed: R, load: R) -> R {
+        self.dry(speed, load)
+    }
+    /// [`Curve::slope`] backward.
+    #[inline(always)]
+    fn slope_backward(&self, speed: R, load: R) -> R {
+        self.slope(speed, load)
+    }
+    /// [`Curve::holding`] against a motion backward.
+    #[inline(always)]
+    fn holding_backward(&self, load: R) -> R {
+        self.holding(load)
+    }
+    /// Whether the direction of sliding makes a difference; it can on one axis only.
+    #[inline(always)]
+    fn directed(&self) -> bool {
+        false
+    }
+
+    /// The curve for sliding along `motion`: on one axis its sign chooses.
+    #[inline(always)]
+    fn toward<const N: usize>(&self, motion: [R; N]) -> Toward<'_, Self, R>
+    where
+        Self: Sized,
+    {
+        let backward = motion.first().map(|first| first.lt(R::zero())).filter(|_| N == 1);
+        Toward { curve: self, backward }
+    }
+}
+
+/// A curve for one direction of sliding.
+#[derive(Clone, Copy, Debug)]
+pub struct Toward<'a, C, R: Real> {
+    curve: &'a C,
+    /// None where there is no backward.
+    backward: Option<R::Mask>,
+}
+
+impl<C: Curve<R>, R: Real> Toward<'_, C, R> {
+    #[inline(always)]
+    fn choose(&self, forward: impl Fn(&C) -> R, backward: impl Fn(&C) -> R) -> R {
+        match self.backward {
+            Some(mask) if self.curve.directed() => R::select(mask, backward(self.curve), forward(self.curve)),
+            _ => forward(self.curve),
+        }
+    }
+}
+
+impl<C: Curve<R>, R: Real> Curve<R> for Toward<'_, C, R> {
+    #[inline(always)]
+    fn dry(&self, speed: R, load: R) -> R {
+        self.choose(|c| c.dry(speed, load), |c| c.dry_backward(speed, load))
+    }
+    #[inline(always)]
+    fn slope(&self, speed: R, load: R) -> R {
+        self.choose(|c| c.slope(speed, load), |c| c.slope_backward(speed, load))
+    }
+    #[inline(always)]
+    fn viscous(&self) -> R {
+        self.curve.viscous()
+    }
+    #[inline(always)]
+    fn holding(&self, load: R) -> R {
+        self.choose(|c| c.holding(load), |c| c.holding_backward(load))
+    }
+    #[inline(always)]
+    fn constant(&self) -> bool {
+        self.curve.constant()
+    }
+    fn steepest_fall(&self) -> f64 {
+        self.curve.steepest_fall()
+    }
 }
 
 /// Coulomb, static, viscous and Stribeck friction in one curve:
@@ -208,25 +283,43 @@ impl<'a> Table<'a> {
     fn gradient(&self, i: usize) -> f64 {
         (self.force[i + 1] - self.force[i]) / (self.speed[i + 1] - self.speed[i])
     }
+
+    /// The piece between two points that a speed lies on; the number of the last point beyond it.
+    #[inline(always)]
+    fn piece(&self, speed: f64) -> usize {
+        // A speed that is not a number is beyond, too.
+        let passed = |point: &f64| !matches!(speed.partial_cmp(point), Some(core::cmp::Ordering::Less));
+        self.speed.partition_point(passed).max(1) - 1
+    }
+
+    /// Force at a speed.
+    #[inline(always)]
+    pub fn value(&self, speed: f64) -> f64 {
+        match self.piece(speed) {
+            i if i + 1 < self.speed.len() => self.force[i] + (speed - self.speed[i]) * self.gradient(i),
+            last => self.force[last],
+        }
+    }
+
+    /// Change of the force with speed.
+    #[inline(always)]
+    pub fn rise(&self, speed: f64) -> f64 {
+        match self.piece(speed) {
+            i if i + 1 < self.speed.len() => self.gradient(i),
+            _ => 0.0,
+        }
+    }
 }
 
 impl<R: Real> Curve<R> for Table<'_> {
+    #[inline(always)]
     fn dry(&self, speed: R, load: R) -> R {
-        let last = self.speed.len() - 1;
-        let mut value = R::lit(self.force[last]);
-        for i in (0..last).rev() {
-            let line = R::lit(self.force[i]) + (speed - R::lit(self.speed[i])) * R::lit(self.gradient(i));
-            value = R::select(speed.lt(R::lit(self.speed[i + 1])), line, value);
-        }
-        value * load
+        speed.through(|v| self.value(v), |v| self.rise(v)) * load
     }
 
+    #[inline(always)]
     fn slope(&self, speed: R, load: R) -> R {
-        let mut value = R::zero();
-        for i in (0..self.speed.len() - 1).rev() {
-            value = R::select(speed.lt(R::lit(self.speed[i + 1])), R::lit(self.gradient(i)), value);
-        }
-        value * load
+        speed.through(|v| self.rise(v), |_| 0.0) * load
     }
 
     fn viscous(&self) -> R {

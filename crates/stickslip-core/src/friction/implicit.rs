@@ -45,7 +45,7 @@ pub fn resolve<R: Real, C: Curve<R>, const N: usize>(
     compliance: R,
     was_stuck: R::Mask,
 ) -> Resolved<R, N> {
-    let speed = norm(v_bar);
+    let (speed, curve) = (norm(v_bar), &curve.toward(v_bar));
     let (limit, stuck) = rest(curve, load, speed, compliance, was_stuck);
     let slip = if curve.constant() {
         speed - compliance * curve.dry(R::zero(), load)
@@ -71,7 +71,7 @@ pub fn resolve_approximate<R: Real, C: Curve<R>, const N: usize>(
     compliance: R,
     was_stuck: R::Mask,
 ) -> Resolved<R, N> {
-    let speed = norm(v_bar);
+    let (speed, curve) = (norm(v_bar), &curve.toward(v_bar));
     let (limit, stuck) = rest(curve, load, speed, compliance, was_stuck);
     let reach = compliance * curve.dry(R::zero(), load);
     let force = curve.total((speed - reach).max(R::zero()), load);

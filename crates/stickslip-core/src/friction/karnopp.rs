@@ -17,8 +17,8 @@ impl<R: Real> Karnopp<R> {
     #[inline]
     pub fn force<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, applied: [R; N]) -> [R; N] {
         let speed = norm(slip.velocity);
-        let balance = gsat(curve.holding(slip.load), applied);
-        let sliding = along(slip.velocity, curve.total(speed, slip.load));
+        let balance = gsat(curve.toward(applied).holding(slip.load), applied);
+        let sliding = along(slip.velocity, curve.toward(slip.velocity).total(speed, slip.load));
         let inside = speed.le(self.epsilon);
         core::array::from_fn(|i| -R::select(inside, balance[i], sliding[i]))
     }

@@ -21,7 +21,7 @@ pub struct Lugre<R> {
 #[inline(always)]
 fn wear_and_carried<R: Real, C: Curve<R>, const N: usize>(curve: &C, slip: &Slip<R, N>, stiffness: R) -> (R, R) {
     let speed = norm(slip.velocity);
-    let limit = curve.dry(speed, slip.load);
+    let limit = curve.toward(slip.velocity).dry(speed, slip.load);
     let loaded = R::zero().lt(limit);
     let wear = speed * stiffness / R::select(loaded, limit, R::one());
     (
@@ -39,7 +39,8 @@ fn below_steady<R: Real, C: Curve<R>, const N: usize>(
     stiffness: R,
 ) -> R::Mask {
     let bristle: [R; N] = vector_state(state, 0);
-    (stiffness * norm(bristle)).lt(curve.dry(norm(slip.velocity), slip.load) * R::lit(0.99))
+    let steady = curve.toward(bristle).dry(norm(slip.velocity), slip.load);
+    (stiffness * norm(bristle)).lt(steady * R::lit(0.99))
 }
 
 impl<R: Real> Bristle<R> for Lugre<R> {

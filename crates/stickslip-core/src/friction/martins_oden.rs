@@ -26,7 +26,7 @@ impl<R: Real> Bristle<R> for MartinsOden<R> {
         _rate: &mut [R],
     ) -> [R; N] {
         let speed = norm(slip.velocity);
-        let force = curve.total(speed, slip.load);
+        let force = curve.toward(slip.velocity).total(speed, slip.load);
         if N == 1 {
             // Beyond ε the magnitude is exact.
             let sliding = -force.copysign(slip.velocity[0]);

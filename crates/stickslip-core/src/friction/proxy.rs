@@ -44,6 +44,8 @@ impl<R: Real, const STAGED: bool> Proxy<R, STAGED> {
         bristle: [R; N],
         tau: R,
     ) -> ([R; N], [R; N]) {
+        // The bristle pulls where it yields, which may be against the motion of the body for a while.
+        let curve = curve.toward(self.trial(slip.velocity, bristle, tau));
         let limit = if curve.constant() {
             curve.dry(R::zero(), slip.load)
         } else {
@@ -105,6 +107,6 @@ impl<R: Real, const STAGED: bool> Bristle<R> for Proxy<R, STAGED> {
     #[inline]
     fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
         let trial = self.trial(slip.velocity, vector_state(state, 0), R::zero());
-        norm(trial).lt(curve.dry(norm(slip.velocity), slip.load))
+        norm(trial).lt(curve.toward(trial).dry(norm(slip.velocity), slip.load))
     }
 }

@@ -17,10 +17,14 @@ impl<R: Real> Quinn<R> {
     /// Force on the body from the velocity at the start of the step and the applied force h.
     ///
     /// With v̄ = v + ε·h/F (|h| ≤ F; else v + ε·h/|h|): f = −F·v̄/ε inside |v̄| ≤ ε, else −F·v̄/|v̄|. In one line:
-    /// f = −gsat(F, F·v/ε + gsat(F, h)). The model is defined for Coulomb friction; F is the curve at this speed.
+    /// f = −gsat(F, F·v/ε + gsat(F, h)). The model is defined for Coulomb friction; F is the curve at this speed, in the direction
+    /// of v, and at rest in that of h.
     #[inline]
     pub fn force<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, applied: [R; N]) -> [R; N] {
-        let limit = curve.total(norm(slip.velocity), slip.load);
+        let speed = norm(slip.velocity);
+        let rests = speed.same(R::zero());
+        let motion = core::array::from_fn(|i| R::select(rests, applied[i], slip.velocity[i]));
+        let limit = curve.toward::<N>(motion).total(speed, slip.load);
         let v_bar = add(scale(slip.velocity, limit / self.epsilon), gsat(limit, applied));
         scale(gsat(limit, v_bar), -R::one())
     }

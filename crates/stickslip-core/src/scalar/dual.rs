@@ -219,6 +219,14 @@ impl<R: Real, const N: usize> Real for Dual<R, N> {
         self.chain(value, self.sign() * R::one().copysign(sign.value))
     }
 
+    #[inline(always)]
+    fn through(self, value: impl Fn(f64) -> f64, slope: impl Fn(f64) -> f64) -> Self {
+        let at = self.value.through(value, &slope);
+        // Second derivatives are not carried: the slope counts as constant.
+        let slope = self.value.through(slope, |_| 0.0);
+        self.chain(at, slope)
+    }
+
     // d(x^p) = p x^(p−1) dx + x^p ln x dp. The chain through exp and ln would meet 0·∞ where x is subnormal.
     #[inline(always)]
     fn powf(mut self, power: Self) -> Self {

@@ -57,6 +57,10 @@ macro_rules! float {
             fn copysign(self, sign: Self) -> Self {
                 <$float>::copysign(self, sign)
             }
+            #[inline(always)]
+            fn through(self, value: impl Fn(f64) -> f64, _slope: impl Fn(f64) -> f64) -> Self {
+                value(self as f64) as $float
+            }
         }
     };
 }

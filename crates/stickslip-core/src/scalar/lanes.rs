@@ -175,4 +175,12 @@ impl<const N: usize> Real for Lanes<N> {
         }
         yes
     }
+
+    #[inline(always)]
+    fn through(mut self, value: impl Fn(f64) -> f64, _slope: impl Fn(f64) -> f64) -> Self {
+        for a in &mut self.0 {
+            *a = value(*a);
+        }
+        self
+    }
 }

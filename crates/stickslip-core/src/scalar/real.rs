@@ -65,6 +65,9 @@ pub trait Real:
     fn select(mask: Self::Mask, yes: Self, no: Self) -> Self;
     /// The magnitude of `self` with the sign of `sign`.
     fn copysign(self, sign: Self) -> Self;
+    /// A function of the number that is known for plain numbers only, by its value and its slope: the value in every lane, the
+    /// derivatives by the chain rule.
+    fn through(self, value: impl Fn(f64) -> f64, slope: impl Fn(f64) -> f64) -> Self;
 
     /// Zero.
     #[inline(always)]

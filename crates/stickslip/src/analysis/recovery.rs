@@ -107,7 +107,7 @@ stick_slip = { signal = "floor.force", scale = 100, e = 20 }
     #[test]
     fn rates_of_set_s() {
         let scenario = Scenario::parse(SLIDER, "s.toml", &[]).unwrap();
-        assert_eq!(scenario.stick_slip.as_ref().unwrap().threshold, 0.2 / 20.0);
+        assert_eq!(scenario.stick_slip.as_ref().unwrap().threshold, Some(0.2 / 20.0));
         let rates = Rates::of(&scenario).unwrap();
         assert!((rates.recovery - 0.1).abs() < 1e-12, "{rates:?}");
         assert!((rates.drive - 0.01).abs() < 1e-12, "{rates:?}");

@@ -4,8 +4,10 @@ use super::laws::{Felt, LawKind};
 use super::{Builder, Place};
 use crate::chain::{Blocks, Chain, ChainState, Parts};
 use crate::integrate::Method;
+use crate::memory::lacking;
 use crate::network::stage::LoadSource;
 use crate::scenario::{ChainSpec, Port};
+use stickslip_core::friction::curve::Curve;
 
 impl Builder<'_> {
     pub(super) fn add_chain(&mut self, spec: &ChainSpec) -> Option<(Chain, ChainState)> {
@@ -28,12 +30,23 @@ impl Builder<'_> {
             } else {
                 (
                     "law",
-                    "write law = \"implicit\"; it takes static, viscous, stribeck_velocity and table too",
+                    "write law = \"implicit\"; it takes static, viscous, stribeck_velocity, table and curve too",
                 )
             };
             self.error(&format!("chain.friction.{key}"), message).help = Some(help.into());
             return None;
         };
+        if Curve::<f64>::directed(&rubbing.curve) {
+            self.error("chain.friction", "blocks of a chain rub alike in both directions")
+                .help = Some("leave the curve of sliding backward out".into());
+            return None;
+        }
+        let needed = (spec.count as u64).saturating_mul(bytes_per_block(spec));
+        if let Some(lacking) = lacking(needed) {
+            let message = format!("a chain of {} blocks needs {lacking}", spec.count);
+            self.error("chain.count", message).help = Some("use fewer blocks; equal ones take 16 bytes each".into());
+            return None;
+        }
         let Some(blocks) = blocks(spec) else {
             return self.too_many(spec.count);
         };
@@ -140,12 +153,22 @@ pub(super) fn random(seed: u64, quantity: u64, block: usize) -> f64 {
     bits as f64 * (2.0 / (1u64 << 53) as f64) - 1.0
 }
 
+/// Whether all blocks have the same numbers.
+fn equal(spec: &ChainSpec) -> bool {
+    let spread = &spec.spread;
+    let plain = spec.neighbour.plain() && spec.drive.plain();
+    plain && spread.mass == 0.0 && spread.stiffness == 0.0 && spread.friction == 0.0
+}
+
+/// Position and velocity, and four numbers of its own where blocks differ.
+fn bytes_per_block(spec: &ChainSpec) -> u64 {
+    if equal(spec) { 16 } else { 48 }
+}
+
 /// The numbers of the blocks: each its own only where that is needed.
 fn blocks(spec: &ChainSpec) -> Option<Blocks> {
     let spread = &spec.spread;
-    let plain = spec.neighbour.plain() && spec.drive.plain();
-    let alike = spread.mass == 0.0 && spread.stiffness == 0.0 && spread.friction == 0.0;
-    if plain && alike {
+    if equal(spec) {
         return Some(Blocks::Equal {
             inverse_mass: 1.0 / spec.mass,
             neighbour: spec.neighbour.stiffness,

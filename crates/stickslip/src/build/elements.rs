@@ -8,7 +8,8 @@ use crate::body::Frame;
 use crate::element::Elements;
 use crate::element::actuator::{Actuator, Actuators};
 use crate::element::contact::{Contact, Contacts, Geometry, Surface, Tangential};
-use crate::element::friction::{Baselines, Bristles, Friction, Frictions, Implicit, Resolve, SteadyCurve};
+use crate::element::curve::SteadyCurve;
+use crate::element::friction::{Baselines, Bristles, Friction, Frictions, Implicit, Resolve};
 use crate::element::inclusion::InclusionGroup;
 use crate::element::joint::{Joint, Joints};
 use crate::element::normal::NormalLaw;
@@ -25,7 +26,7 @@ use crate::scenario::{
     JointType, Port, Shape, SpringSpec, StopSpec,
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
-use stickslip_core::friction::curve::Stribeck;
+use stickslip_core::friction::curve::{Curve, Stribeck};
 use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::karnopp::Karnopp;
 use stickslip_core::friction::lugre::Lugre;
@@ -423,6 +424,11 @@ impl Builder<'_> {
         let Some(rubbing) = self.friction_law(path, &spec.friction, spec.between, felt, false) else {
             return;
         };
+        if axes > 1 && Curve::<f64>::directed(&rubbing.curve) {
+            let message = format!("friction on {axes} axes has no forward and backward");
+            self.error(path, message).help = Some("leave the curve of sliding backward out".into());
+            return;
+        }
         let count = rubbing.law.states * axes;
         let state = self.take_states(element, count);
         let joints = [pair.first.v, pair.second.v].map(|v| self.on_linkage(v));
@@ -462,8 +468,8 @@ impl Builder<'_> {
             }
         }
         if let LawKind::Subloading(law) = rubbing.kind {
-            // It begins unloaded after a long rest (seed 003, section 4.1: μ₀ = μ_s).
-            self.initial[state + axes] = law.mu_static;
+            // It begins unloaded, unless told otherwise after a long rest (seed 003, section 4.1: μ₀ = μ_s).
+            self.initial[state + axes] = law.mu_initial;
             self.size_coefficient(&law, state + axes);
         }
         let mobility = [
@@ -523,6 +529,12 @@ impl Builder<'_> {
         mobility: [f64; 2],
     ) {
         let Rubbing { kind, curve, load, .. } = rubbing;
+        let [r1, r2] = pair.ratio;
+        self.carrier = self.carrier.or(match (pair.first.q, pair.second.q) {
+            (0, partner) => Some((partner, r2 * pair.inverse_ratio[0])),
+            (partner, 0) => Some((partner, r1 * pair.inverse_ratio[1])),
+            _ => None,
+        });
         let load_rate = self.load_rate(&kind, load);
         macro_rules! push {
             ($group:ident, $law:expr) => {
@@ -945,6 +957,7 @@ impl Builder<'_> {
             radius,
             surface,
         };
+        self.contacts.push((element, geometry.clone()));
         let free = self.falls_freely(element, spec.between);
         let pressed = self.pressed(&geometry, felt, free);
         let Some(normal) = self.normal_law(&format!("{path}.normal"), Some(&spec.normal), pressed) else {

@@ -93,10 +93,8 @@ impl Builder<'_> {
             return;
         };
         let curve = &friction.curve;
-        let falls = match &curve.limit {
-            LimitSpec::Force { kinetic, static_ } | LimitSpec::Coefficient { kinetic, static_ } => static_ > kinetic,
-            LimitSpec::Table { .. } => true,
-        };
+        let [holding, kinetic] = curve.limit.levels();
+        let falls = holding > kinetic || matches!(curve.limit, LimitSpec::Given { .. });
         if row.steady_curve && !falls {
             for key in ["stribeck_velocity", "stribeck_exponent"] {
                 self.idle(

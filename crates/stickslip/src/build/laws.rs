@@ -1,13 +1,15 @@
 //! Laws as written in a scenario become laws with numbers, checked against the registry.
 
 use super::{Builder, Choice, Place};
-use crate::element::friction::{SteadyCurve, with_curve};
+use crate::element::curve::{CurveSide, GivenCurve, SteadyCurve, with_curve};
 use crate::integrate::Method;
 use crate::network::stage::LoadSource;
 use crate::profile::Profile;
 use crate::quantity::Dimension;
 use crate::scenario::diagnostic::nearest;
-use crate::scenario::{ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port};
+use crate::scenario::{
+    ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port, law_meant,
+};
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
 use stickslip_core::friction::subloading::{Evolution, Newton, Subloading, Update};
 use stickslip_core::registry::{self, Family, Law};
@@ -90,7 +92,7 @@ impl Builder<'_> {
         let found = registry::law(family, name);
         if found.is_none() {
             let known = registry::names(family).collect::<Vec<_>>().join(", ");
-            let help = match nearest(name, registry::names(family)) {
+            let help = match law_meant(family, name) {
                 Some(near) => format!("did you mean \"{near}\"? The laws are {known}"),
                 None => format!("the laws are {known}"),
             };
@@ -540,7 +542,9 @@ impl Builder<'_> {
                 "time must raise friction less and less as it nears mu_static, and not above it",
             ),
         );
+        let mu_initial = self.number(path, parameters, "mu_initial", Some(Dimension::NONE));
         let law = Subloading {
+            mu_initial: mu_initial.unwrap_or(static_),
             contact_time: self
                 .number(path, parameters, "contact_time", Some(Dimension::TIME))
                 .unwrap_or(0.0),
@@ -776,16 +780,12 @@ impl Builder<'_> {
     fn curve(&mut self, path: &str, law: &Law, spec: &FrictionLawSpec) -> Option<SteadyCurve> {
         let (kinetic, holding) = match &spec.curve.limit {
             LimitSpec::Force { kinetic, static_ } | LimitSpec::Coefficient { kinetic, static_ } => (*kinetic, *static_),
-            LimitSpec::Table { speed, force } => {
-                if Table::new(speed, force).is_none() {
-                    self.error(
-                        &format!("{path}.table"),
-                        "a friction table needs speeds that begin at 0 and increase, and forces that are not negative",
-                    );
-                    return None;
-                }
-                return Some(SteadyCurve::Table(speed.clone(), force.clone()));
-            }
+            LimitSpec::Given {
+                forward,
+                backward,
+                static_,
+                ..
+            } => return self.given_curve(path, law, (forward, backward.as_ref()), *static_),
         };
         let falls = spec.curve.stribeck_velocity.is_some();
         if holding > kinetic && !falls && law.needs_stribeck {
@@ -804,6 +804,62 @@ impl Builder<'_> {
             spec.curve.stribeck_velocity,
             spec.curve.stribeck_exponent,
         )))
+    }
+
+    /// A curve of points or expressions.
+    fn given_curve(
+        &mut self,
+        path: &str,
+        law: &Law,
+        (forward, backward): (&CurveSide, Option<&CurveSide>),
+        static_: Option<f64>,
+    ) -> Option<SteadyCurve> {
+        let sides = [("curve", Some(forward)), ("curve_backward", backward)];
+        for (key, side) in sides.into_iter().filter_map(|(key, side)| Some((key, side?))) {
+            if let CurveSide::Points(speed, force) = side
+                && Table::new(speed, force).is_none()
+            {
+                self.error(
+                    &format!("{path}.table"),
+                    "a friction table needs speeds that begin at 0 and increase, and forces that are not negative",
+                );
+                return None;
+            }
+            if let Some((speed, value)) = side.fault() {
+                let value = match value.is_finite() {
+                    true => format!("{value}"),
+                    false => "not a finite number".to_string(),
+                };
+                let message = format!("at a speed of {speed:.3e} the friction is {value}");
+                self.error(&format!("{path}.{key}"), message).help =
+                    Some("a friction curve is finite and not negative at every speed v from 0 on".into());
+                return None;
+            }
+        }
+        let curve = GivenCurve::new(forward.clone(), backward.cloned(), None);
+        let rest = [curve.holding(1.0), curve.holding_backward(1.0)];
+        if let Some(static_) = static_ {
+            let most = f64::max(rest[0], rest[1]);
+            if static_ < most {
+                let message = format!("the static limit ({static_}) is below the curve at rest ({most})");
+                self.error(path, message).help = Some(format!(
+                    "make it at least {most}, or leave it out: the curve then holds what it begins with"
+                ));
+                return None;
+            }
+            if law.needs_stribeck && rest.iter().any(|level| static_ > *level) {
+                let message = format!(
+                    "the law \"{}\" keeps no memory of sticking, so it cannot hold more than its curve at rest",
+                    law.name
+                );
+                self.error(&format!("{path}.law"), message).help = Some(
+                    "let the curve begin at the static limit and fall from there, or use law = \"implicit\"".into(),
+                );
+                return None;
+            }
+        }
+        let curve = GivenCurve::new(forward.clone(), backward.cloned(), static_);
+        Some(SteadyCurve::Given(Box::new(curve)))
     }
 
     /// What the curve is multiplied with.
@@ -826,7 +882,7 @@ impl Builder<'_> {
                 }
             });
         }
-        let coefficient = matches!(spec.curve.limit, LimitSpec::Coefficient { .. });
+        let coefficient = spec.curve.limit.is_coefficient();
         if in_contact || !coefficient {
             return Some(LoadSource::Signal(self.unit_signal()));
         }
@@ -852,17 +908,14 @@ impl Builder<'_> {
         load: Option<f64>,
         inverse_mass: f64,
     ) {
-        let fall = match curve {
-            SteadyCurve::Stribeck(c) => Curve::<f64>::steepest_fall(c),
-            SteadyCurve::Table(speed, force) => Curve::<f64>::steepest_fall(&Table::trusted(speed, force)),
-        };
+        let fall = Curve::<f64>::steepest_fall(curve);
         let slope = fall * inverse_mass;
         let choice = "it sticks where that is possible, and slides at the highest speed otherwise";
         match load {
             Some(load) if slope * load * self.step >= 1.0 => {
                 let help = if slope.is_finite() {
                     format!(
-                        "use a step below {:.3e} s, or a larger stribeck_velocity",
+                        "use a step below {:.3e} s, or a curve that falls less steeply",
                         1.0 / (slope * load)
                     )
                 } else {
@@ -875,7 +928,7 @@ impl Builder<'_> {
             None if slope > 0.0 => {
                 let most = 1.0 / (slope * self.step);
                 let message = format!("above a normal force of {most:.3e} N a step has several solutions; {choice}");
-                self.warn(path, message, "use a smaller step, or a larger stribeck_velocity");
+                self.warn(path, message, "use a smaller step, or a curve that falls less steeply");
             }
             _ => (),
         }

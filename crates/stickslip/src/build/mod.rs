@@ -14,6 +14,7 @@ mod spheres;
 use crate::body::RigidBody;
 use crate::body::own::PlacedOwn;
 use crate::chain::{Chain, ChainState};
+use crate::element::contact::Geometry;
 use crate::element::own::OwnFriction;
 use crate::integrate::march::StepControl;
 use crate::integrate::{METHODS, Method, newmark};
@@ -81,6 +82,8 @@ pub struct Built {
     pub actuators: Vec<Vec<usize>>,
     /// Parameters chosen for the user.
     pub choices: Vec<Choice>,
+    /// Who touches whom, for each contact element.
+    pub contacts: Vec<(usize, Geometry)>,
     /// Springs taken at the end of the step.
     pub implicit_springs: Vec<usize>,
     /// Inverse of the mass felt along the motion of each friction element; 0 where nothing is free.
@@ -112,6 +115,8 @@ struct Builder<'a> {
     initial: Vec<f64>,
     /// A size of each state of an element, where one is known; else 0.
     sizes: Vec<f64>,
+    /// What the first coordinate rubs on, and how far it goes along with that ([`newmark::Rule::carrier`]).
+    carrier: Option<(usize, f64)>,
     drives: Vec<Drive>,
     bodies: Vec<PlacedBody>,
     linkages: Vec<PlacedLinkage>,
@@ -129,6 +134,7 @@ struct Builder<'a> {
     axes: Vec<usize>,
     actuators: Vec<Vec<usize>>,
     choices: Vec<Choice>,
+    contacts: Vec<(usize, Geometry)>,
     implicit_springs: Vec<usize>,
     inverse_mass_felt: Vec<f64>,
     warnings: Vec<Diagnostic>,
@@ -171,6 +177,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         gravity: Vec::new(),
         world_gravity: Vector3::from(simulation.gravity.unwrap_or([0.0; 3])),
         initial: Vec::new(),
+        carrier: None,
         sizes: Vec::new(),
         drives: Vec::new(),
         bodies: Vec::new(),
@@ -188,6 +195,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         axes: vec![1; scenario.elements.len()],
         actuators: vec![Vec::new(); scenario.elements.len()],
         choices: Vec::new(),
+        contacts: Vec::new(),
         implicit_springs: Vec::new(),
         inverse_mass_felt: vec![0.0; scenario.elements.len()],
         warnings: scenario.warnings.clone(),
@@ -466,6 +474,7 @@ impl<'a> Builder<'a> {
             _ => (0.25, 0.5, 0.5),
         };
         self.method.moves_masses_only().then_some(newmark::Rule {
+            carrier: self.carrier,
             beta,
             gamma,
             mean,
@@ -523,6 +532,7 @@ impl<'a> Builder<'a> {
                 .collect(),
             actuators: self.actuators,
             choices: self.choices,
+            contacts: self.contacts,
             implicit_springs: self.implicit_springs,
             inverse_mass_felt: self.inverse_mass_felt,
             warnings: self.warnings,

@@ -4,8 +4,9 @@ use super::Builder;
 use super::chain::random;
 use super::laws::{Felt, LawKind};
 use super::normal::{NormalKind, Pressed};
-use crate::element::friction::SteadyCurve;
+use crate::element::curve::SteadyCurve;
 use crate::integrate::Method;
+use crate::memory::lacking;
 use crate::scenario::{InitialMode, Port, SpheresSpec};
 use crate::spheres::{Ball, BallMode, Spheres, SpheresState};
 use nalgebra::Vector3;
@@ -86,6 +87,13 @@ impl Builder<'_> {
             gravity: self.world_gravity,
             step: self.step,
         };
+        // The balls, and about as much to find those that meet.
+        let needed = (spec.count as u64).saturating_mul(2 * size_of::<Ball>() as u64);
+        if let Some(lacking) = lacking(needed) {
+            let message = format!("{} spheres need {lacking}", spec.count);
+            self.error("spheres.count", message).help = Some("use fewer spheres".into());
+            return None;
+        }
         let initial = spec.friction.as_ref().and_then(|friction| friction.initial);
         let balls = place(spec, &spheres, initial);
         if let Some(i) = balls.iter().position(|ball| spheres.gap(ball) < -1e-9 * spheres.radius) {

@@ -10,13 +10,13 @@
 mod tile;
 
 use crate::analysis::slip_events::{Run, SlipEvents, SlipEventsReport};
-use crate::element::friction::{SteadyCurve, with_curve};
+use crate::element::curve::{SteadyCurve, with_curve};
 use crate::network::port::Coordinate;
 use crate::profile::TimeGrid;
 use crate::scenario::{InitialMode, SlipEventsSpec};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use stickslip_core::friction::curve::{Curve, Table};
+use stickslip_core::friction::curve::Curve;
 use stickslip_core::friction::implicit;
 use tile::{COULOMB, CURVED, Common, HOLDING, Moment, PAD, Piece, Room, Stretch, Sums};
 
@@ -205,14 +205,9 @@ pub struct Chain {
 
 impl Chain {
     pub(crate) fn new(parts: Parts) -> Self {
-        let (released, holding, constant) = match &parts.curve {
-            SteadyCurve::Stribeck(curve) => (curve.dry(0.0, 1.0), curve.holding(1.0), curve.constant()),
-            SteadyCurve::Table(speed, force) => {
-                let table = Table::trusted(speed, force);
-                let constant = Curve::<f64>::constant(&table);
-                (table.dry(0.0, 1.0), table.holding(1.0), constant)
-            }
-        };
+        let (released, holding, constant) = with_curve!(&parts.curve, |c| {
+            (c.dry(0.0, 1.0), c.holding(1.0), Curve::<f64>::constant(c))
+        });
         let held = released.max(holding);
         Chain {
             count: parts.count,

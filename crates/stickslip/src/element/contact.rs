@@ -10,13 +10,14 @@ use super::normal::NormalLaw;
 use super::{Elements, Mode, Observation};
 use crate::body::Frame;
 use crate::body::frame::FrameSlope;
-use crate::element::friction::{SteadyCurve, lifted, with_curve};
+use crate::element::curve::{SteadyCurve, with_curve};
+use crate::element::friction::lifted;
 use crate::network::port::Attachment;
 use crate::network::stage::Stage;
 use crate::network::tangent::Tangent;
 use nalgebra::Vector3;
 use std::ops::Range;
-use stickslip_core::friction::curve::{Curve, Table};
+use stickslip_core::friction::curve::Curve;
 use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
@@ -194,10 +195,10 @@ impl Tangential {
         with_law!(self, |law| of(law), 1)
     }
 
-    /// What these states are at the start: no stretch, and a contact that has rested for long.
+    /// What these states are at the start: no stretch, and the coefficient that the law begins with.
     pub fn rest(&self, states: &mut [f64], mu: usize) {
         if let Tangential::Subloading(law) = self {
-            states[mu] = law.mu_static;
+            states[mu] = law.mu_initial;
         }
     }
 }

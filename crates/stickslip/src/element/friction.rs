@@ -1,17 +1,18 @@
 //! Friction between coordinates, for every law: one group per law and number of axes.
 
+use super::curve::{SteadyCurve, with_curve};
 use super::{Elements, Mode, Observation};
 use crate::integrate::newmark::{Course, Span};
 use crate::network::abreast::{
     Ends, Kernel, ResolveAbreast, RespondAbreast, Vectorised, WIDTH, Wide, common, join, of_one_kind, side,
 };
-use crate::network::coupled::Block;
+use crate::network::coupled::{Block, Level};
 use crate::network::implicit::{ImplicitStage, ImplicitView};
 use crate::network::port::Pair;
 use crate::network::stage::{Coordinates, LoadSource, Stage};
 use crate::network::tangent::Tangent;
 use std::any::Any;
-use stickslip_core::friction::curve::{Curve, Stribeck, Table};
+use stickslip_core::friction::curve::Curve;
 use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::karnopp::Karnopp;
 use stickslip_core::friction::lugre::Lugre;
@@ -21,70 +22,6 @@ use stickslip_core::friction::quinn::Quinn;
 use stickslip_core::friction::subloading::{Exponents, Subloading};
 use stickslip_core::friction::{Bristle, Resolved, Slip, implicit};
 use stickslip_core::scalar::{Dual, Mask, Real};
-
-/// A steady curve of any form.
-#[derive(Clone, Debug)]
-pub enum SteadyCurve<R = f64> {
-    /// Coulomb, static, viscous, Stribeck.
-    Stribeck(Stribeck<R>),
-    /// Measured points: speeds and forces, checked when built.
-    Table(Vec<f64>, Vec<f64>),
-}
-
-/// Evaluates an expression with the concrete curve, chosen once outside the law's arithmetic.
-macro_rules! with_curve {
-    ($curve:expr, |$c:ident| $body:expr) => {
-        match $curve {
-            SteadyCurve::Stribeck(curve) => {
-                let $c = curve;
-                $body
-            }
-            SteadyCurve::Table(speed, force) => {
-                let $c = &Table::trusted(speed, force);
-                $body
-            }
-        }
-    };
-}
-pub(crate) use with_curve;
-
-/// A curve of plain numbers, asked by any kind of number: the choice is made anew in every call, so that a law needs to be built
-/// only once for all curves. Where steps are counted in nanoseconds `with_curve` makes it once.
-impl<R: Real> Curve<R> for SteadyCurve {
-    #[inline]
-    fn dry(&self, speed: R, load: R) -> R {
-        match self {
-            SteadyCurve::Stribeck(curve) => curve.lift().dry(speed, load),
-            SteadyCurve::Table(speeds, force) => Table::trusted(speeds, force).dry(speed, load),
-        }
-    }
-
-    #[inline]
-    fn slope(&self, speed: R, load: R) -> R {
-        match self {
-            SteadyCurve::Stribeck(curve) => curve.lift().slope(speed, load),
-            SteadyCurve::Table(speeds, force) => Table::trusted(speeds, force).slope(speed, load),
-        }
-    }
-
-    #[inline]
-    fn viscous(&self) -> R {
-        with_curve!(self, |c| R::lit(c.viscous()))
-    }
-
-    #[inline]
-    fn holding(&self, load: R) -> R {
-        with_curve!(self, |c| R::lit(c.holding(1.0)) * load)
-    }
-
-    fn constant(&self) -> bool {
-        with_curve!(self, |c| Curve::<f64>::constant(c))
-    }
-
-    fn steepest_fall(&self) -> f64 {
-        with_curve!(self, |c| Curve::<f64>::steepest_fall(c))
-    }
-}
 
 /// One friction between coordinates.
 #[derive(Clone, Debug)]
@@ -190,30 +127,6 @@ impl<L> Friction<L> {
     }
 }
 
-impl SteadyCurve {
-    /// Curves side by side, if they have the same form; points are the same in all of them.
-    fn abreast(each: [&Self; WIDTH]) -> Option<SteadyCurve<Wide>> {
-        match each[0] {
-            SteadyCurve::Stribeck(first) => {
-                let mut curves = [*first; WIDTH];
-                for (own, curve) in curves.iter_mut().zip(each) {
-                    let SteadyCurve::Stribeck(curve) = curve else {
-                        return None;
-                    };
-                    *own = *curve;
-                }
-                let form = |curve: &Stribeck<f64>| (Curve::<f64>::constant(curve), curve.is_falling());
-                let alike = curves.iter().all(|curve| form(curve) == form(first));
-                alike.then(|| SteadyCurve::Stribeck(Stribeck::side_by_side(&curves)))
-            }
-            SteadyCurve::Table(speed, force) => {
-                let same = |curve: &&Self| matches!(curve, SteadyCurve::Table(s, f) if (s, f) == (speed, force));
-                (each.iter().all(same)).then(|| SteadyCurve::Table(speed.clone(), force.clone()))
-            }
-        }
-    }
-}
-
 /// Frictions of one law.
 #[derive(Clone, Debug)]
 pub struct Frictions<L, const N: usize, R = f64>(pub Vec<Friction<L, R>>);
@@ -264,8 +177,8 @@ pub trait Resolve: Any + Send + Sync {
     fn block(&self, index: usize, view: &ImplicitView<'_>) -> Block;
 
     /// Steady force and its slope at a speed above 0, for a [`Block::Curve`].
-    fn steady(&self, _index: usize, _view: &ImplicitView<'_>, _speed: f64) -> (f64, f64) {
-        (0.0, 0.0)
+    fn steady(&self, _index: usize, _view: &ImplicitView<'_>, _speed: f64) -> (Level, Level) {
+        (Level::default(), Level::default())
     }
 
     /// Resisting force of a bristle and its derivative at a slip velocity, for a [`Block::Smooth`].
@@ -687,11 +600,11 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
         let load = friction.load.value(view.signals, view.compression);
         let was_stuck = view.before[friction.state] != 0.0;
         with_curve!(&friction.curve, |c| {
-            let holding = c.holding(load);
+            let holding = Level::new(c.holding(load), c.holding_backward(load));
             if Curve::<f64>::constant(c) {
                 Block::Dry {
                     holding,
-                    kinetic: c.dry(0.0, load),
+                    kinetic: Level::new(c.dry(0.0, load), c.dry_backward(0.0, load)),
                     was_stuck,
                 }
             } else {
@@ -700,13 +613,19 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
         })
     }
 
-    fn steady(&self, index: usize, view: &ImplicitView<'_>, speed: f64) -> (f64, f64) {
+    fn steady(&self, index: usize, view: &ImplicitView<'_>, speed: f64) -> (Level, Level) {
         let friction = &self.0[index];
         let load = friction.load.value(view.signals, view.compression);
-        with_curve!(&friction.curve, |c| (
-            c.total(speed, load),
-            c.slope(speed, load) + Curve::<f64>::viscous(c)
-        ))
+        with_curve!(&friction.curve, |c| {
+            let viscous = Curve::<f64>::viscous(c);
+            let both = |forward: f64, backward: f64| (0.5 * (forward + backward), 0.5 * (backward - forward));
+            let level = Level::new(c.total(speed, load), c.dry_backward(speed, load) + viscous * speed);
+            let (limit, bias) = both(c.slope(speed, load) + viscous, c.slope_backward(speed, load) + viscous);
+            match level.limit > 0.0 {
+                true => (level, Level { limit, bias }),
+                false => (level, Level::default()),
+            }
+        })
     }
 
     fn settle(&self, index: usize, stage: &mut ImplicitStage<'_>, force: &[f64], velocity: &[f64], stuck: bool) {
@@ -830,8 +749,8 @@ impl<L: Baseline + 'static, const N: usize> Resolve for Baselines<L, N> {
 
     fn block(&self, _index: usize, _view: &ImplicitView<'_>) -> Block {
         Block::Dry {
-            holding: 0.0,
-            kinetic: 0.0,
+            holding: Level::default(),
+            kinetic: Level::default(),
             was_stuck: false,
         }
     }
@@ -917,6 +836,7 @@ impl Lift for Subloading<f64> {
     fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
         Subloading {
             mu_static: number(|law| law.mu_static),
+            mu_initial: number(|law| law.mu_initial),
             mu_kinetic: number(|law| law.mu_kinetic),
             stiffness: number(|law| law.stiffness),
             kappa: number(|law| law.kappa),

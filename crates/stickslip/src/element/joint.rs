@@ -7,12 +7,11 @@
 use super::{Elements, Mode, Observation};
 use crate::body::Frame;
 use crate::element::contact::{Tangential, rub};
-use crate::element::friction::{SteadyCurve, with_curve};
+use crate::element::curve::{SteadyCurve, with_curve};
 use crate::network::port::Attachment;
 use crate::network::stage::{LoadSource, Stage};
 use crate::scenario::JointType;
 use nalgebra::{Matrix3, Vector3};
-use stickslip_core::friction::curve::Table;
 use stickslip_core::friction::{Bristle, Slip};
 
 /// A penalty joint.

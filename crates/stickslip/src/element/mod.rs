@@ -3,6 +3,7 @@
 pub mod actuator;
 #[macro_use]
 pub mod contact;
+pub mod curve;
 pub mod friction;
 pub mod inclusion;
 pub mod joint;

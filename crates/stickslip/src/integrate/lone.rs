@@ -6,7 +6,8 @@
 //! bytes (tested).
 
 use super::lanes::{Lane, fence};
-use crate::element::friction::{Friction, Frictions, Implicit, SteadyCurve};
+use crate::element::curve::SteadyCurve;
+use crate::element::friction::{Friction, Frictions, Implicit};
 use crate::element::spring::{Spring, Springs};
 use crate::network::port::{Coordinate, Pair};
 use crate::network::stage::LoadSource;

@@ -29,6 +29,8 @@ pub struct Rule {
     pub linear: bool,
     /// Newton's method without safeguards, as published: it can fail.
     pub plain: bool,
+    /// What the first coordinate rubs on: a position, and how far the first coordinate goes along with it.
+    pub carrier: Option<(usize, f64)>,
 }
 
 /// A step in progress, as frictions see it.
@@ -252,6 +254,21 @@ impl<'a> Equations<'a, '_> {
         self.residual(velocity, trial);
     }
 
+    /// The velocity of the first coordinate that leaves its friction where it was: it goes along with what it rubs on.
+    ///
+    /// A step in which friction falls faster than the mass holds has several solutions. The one that the contact reaches from where it
+    /// is comes first when the slip grows from 0, so that is where the search begins.
+    fn carried(&self) -> f64 {
+        let Rule { beta, gamma, mean, .. } = self.rule;
+        let (v0, a0) = (self.before[self.network.layout.positions], self.acceleration[0]);
+        let moved = self.rule.carrier.map_or(0.0, |(partner, share)| {
+            share * (self.scratch.trial[partner] - self.before[partner])
+        });
+        // x₁ = x₀ + moved, solved for v₁ (see `residual`).
+        let known = (mean - beta) - beta * (1.0 - gamma) / gamma;
+        v0 + gamma / beta * (moved / self.step - v0 - self.step * known * a0)
+    }
+
     /// How small a change of the velocities counts as none: far below what moves now, or rounding of what has moved, or of
     /// where the bodies are. At rest forces that balance leave no more than that.
     fn enough(&self, velocity: &[f64]) -> f64 {
@@ -404,6 +421,7 @@ fn piece<const OBSERVE: bool>(
         order,
     };
     let solved = if n == 1 && !rule.linear && !rule.plain {
+        solver.velocity[0] = equations.carried();
         solver.bracket(&mut equations, 0)
     } else {
         solver.solve(&mut equations)
@@ -525,8 +543,9 @@ impl Newton<'_> {
     }
 
     /// Solves equation `i` for its own velocity: the residual rises with it for good, as the mass does, so a bracket that is
-    /// widened holds a root. Where the force jumps, the velocity of the jump is the solution. False if a number is not finite or
-    /// no bracket is found.
+    /// widened holds a root. It is widened by Newton's method as long as the residual rises: friction yields more and more, so that
+    /// a step of it falls short of the first root and does not leap over it. Where the force jumps, the velocity of the jump is the
+    /// solution. False if a number is not finite or no bracket is found.
     fn bracket(&mut self, equations: &mut Equations<'_, '_>, i: usize) -> bool {
         let n = self.velocity.len();
         let start = self.velocity[i];
@@ -535,10 +554,20 @@ impl Newton<'_> {
             return first == 0.0;
         }
         // Away from the start, against the sign of the residual, until it changes.
-        let (mut near, mut width) = (start, first.abs());
+        let (mut near, mut value, mut width) = (start, first, 0.5 * first.abs());
+        let mut round = 0;
         let far = loop {
+            equations.derivative(self.velocity, self.residual, self.tangent, self.trial, self.factors);
+            let slope = self.factors[i * n + i];
+            width = match value.abs() / slope {
+                newton if round < ROUNDS && newton > 0.0 && newton.is_finite() => newton,
+                _ => 2.0 * width,
+            };
             let far = near - width.copysign(first);
-            let value = self.at(equations, i, far);
+            if width <= equations.enough(self.velocity).max(2.0 * f64::EPSILON * near.abs()) {
+                return self.at(equations, i, far).is_finite();
+            }
+            value = self.at(equations, i, far);
             if value == 0.0 || !value.is_finite() {
                 return value == 0.0;
             }
@@ -549,10 +578,11 @@ impl Newton<'_> {
                 break far;
             }
             near = far;
-            width *= 2.0;
+            round += 1;
         };
         let (mut low, mut high) = if near < far { (near, far) } else { (far, near) };
-        let mut v = start.clamp(low, high);
+        // From the side of the start.
+        let mut v = near;
         for round in 0..200 {
             let value = self.at(equations, i, v);
             if value == 0.0 || !value.is_finite() {

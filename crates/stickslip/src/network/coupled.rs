@@ -25,7 +25,7 @@
 
 use super::bounded::{Bounded, Pivoting};
 use super::dense::{affine, dot, eliminate, ldlt_factor, ldlt_solve, length, lu_solve, rank};
-use super::local::{Law, Matrix, natural_map, outside, solve_alone};
+use super::local::{Law, Matrix, natural_map, outside, solve_alone, unbiased};
 use crate::stop::{Stop, is_set};
 
 /// The law of one block.
@@ -34,16 +34,16 @@ pub enum Block {
     /// Dry friction of constant limit: f = −limit·w/|w| when slipping, |f| ≤ limit when w = 0.
     Dry {
         /// Limit while the block holds from the last step.
-        holding: f64,
+        holding: Level,
         /// Limit otherwise.
-        kinetic: f64,
+        kinetic: Level,
         /// Whether it was stuck at the start of the step.
         was_stuck: bool,
     },
     /// f = −g(|w|)·w/|w| with g by [`Blocks::steady`] when slipping, |f| ≤ limit when w = 0; the limit is `holding` if it was stuck, else g(0⁺).
     Curve {
         /// Limit while the block holds from the last step.
-        holding: f64,
+        holding: Level,
         /// Whether it was stuck at the start of the step.
         was_stuck: bool,
     },
@@ -65,12 +65,40 @@ pub enum Block {
     Lock,
 }
 
+/// A friction force that may differ by direction, on one axis: −(limit − bias) when sliding forward, limit + bias backward; at rest
+/// anything between. Friction that does not has no bias.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Level {
+    /// The mean of both directions, not negative.
+    pub limit: f64,
+    /// Half of what sliding backward takes more.
+    pub bias: f64,
+}
+
+impl Level {
+    /// From what resists sliding forward and backward.
+    pub fn new(forward: f64, backward: f64) -> Self {
+        let [forward, backward] = [forward.max(0.0), backward.max(0.0)];
+        Level {
+            limit: 0.5 * (forward + backward),
+            bias: 0.5 * (backward - forward),
+        }
+    }
+}
+
+impl From<f64> for Level {
+    /// The same in all directions.
+    fn from(limit: f64) -> Self {
+        Level::new(limit, limit)
+    }
+}
+
 /// The laws of an island, asked for during the solution.
 pub trait Blocks {
     /// The law of block i.
     fn block(&self, i: usize) -> Block;
     /// Value and slope of the steady curve of block i at a speed ≥ 0; the value at 0 is the limit from above, g(0⁺).
-    fn steady(&self, i: usize, speed: f64) -> (f64, f64);
+    fn steady(&self, i: usize, speed: f64) -> (Level, Level);
     /// Writes ψ(w) (d numbers) of block i and its tangent dψ/dw (d×d, row by row).
     fn smooth(&self, i: usize, velocity: &[f64], resistance: &mut [f64], tangent: &mut [f64]);
 }
@@ -84,7 +112,7 @@ pub(super) struct Asked<'a> {
 
 impl Asked<'_> {
     /// Value and slope of the steady curve.
-    pub(super) fn at(self, speed: f64) -> (f64, f64) {
+    pub(super) fn at(self, speed: f64) -> (Level, Level) {
         self.laws.steady(self.block, speed)
     }
 
@@ -364,9 +392,12 @@ fn closed_form(
     if !isotropic || compliance < 0.0 {
         return false;
     }
+    if kinetic.bias != 0.0 || holding.bias != 0.0 {
+        return false;
+    }
     let speed = length(w_bar);
-    let kinetic = kinetic.max(0.0);
-    let limit = if was_stuck { holding.max(kinetic) } else { kinetic };
+    let kinetic = kinetic.limit;
+    let limit = if was_stuck { holding.limit.max(kinetic) } else { kinetic };
     stuck[0] = speed <= compliance * limit;
     for k in 0..d {
         if stuck[0] {
@@ -481,7 +512,8 @@ impl<'a> Island<'a> {
             let rows = self.rows(i);
             let (f, w) = (&force[rows.clone()], &velocity[rows]);
             match (self.law(i), f) {
-                (Law::Dry(limit), [f]) if smoothing == 0.0 => {
+                (Law::Dry(Level { limit, bias }), [f]) if smoothing == 0.0 => {
+                    let f = f - bias;
                     add((f - self.rho[i][0] * w[0]).max(-limit).min(limit) - f);
                 }
                 (law, _) => {
@@ -510,8 +542,13 @@ impl<'a> Island<'a> {
         match law {
             Law::Lock => true,
             Law::Smooth(_) => false,
-            Law::Dry(limit) => outside(f, w, rho[0], limit).is_none() || slow(w, rows),
-            Law::Curve(curve) => outside(f, w, rho[0], curve.at(length(w)).0).is_none() || slow(w, rows),
+            Law::Dry(level) => {
+                outside(&unbiased(f, level)[..f.len()], w, rho[0], level.limit).is_none() || slow(w, rows)
+            }
+            Law::Curve(curve) => {
+                let level = curve.at(length(w)).0;
+                outside(&unbiased(f, level)[..f.len()], w, rho[0], level.limit).is_none() || slow(w, rows)
+            }
             Law::Contact { target, mu, .. } => {
                 let normal = f[0] - rho[0] * (w[0] - target);
                 let tangential = rows.start + 1..rows.end;
@@ -556,16 +593,16 @@ impl<'a> Island<'a> {
             let rows = self.rows(i);
             let (f, w) = (&mut force[rows.clone()], &velocity[rows]);
             match law {
-                Law::Dry(limit) => bound(f, w, rho[0], limit, stuck[i]),
+                Law::Dry(level) => bound(f, w, rho[0], level, stuck[i]),
                 Law::Curve(curve) => {
                     let speed = if stuck[i] { 0.0 } else { length(w) };
-                    bound(f, w, rho[0], curve.at(speed).0.max(0.0), stuck[i]);
+                    bound(f, w, rho[0], curve.at(speed).0, stuck[i]);
                 }
                 Law::Contact { target, mu, .. } => {
                     if f[0] - rho[0] * (w[0] - target) > 0.0 {
                         f[0] = f[0].max(0.0);
                         let limit = mu * f[0];
-                        bound(&mut f[1..], &w[1..], rho[1], limit, stuck[i]);
+                        bound(&mut f[1..], &w[1..], rho[1], limit.into(), stuck[i]);
                     } else {
                         f.fill(0.0);
                     }
@@ -595,7 +632,15 @@ impl<'a> Island<'a> {
 }
 
 /// Puts a slipping force on its limit and keeps a sticking one within it.
-fn bound(f: &mut [f64], w: &[f64], rho: f64, limit: f64, stuck: bool) {
+fn bound(f: &mut [f64], w: &[f64], rho: f64, Level { limit, bias }: Level, stuck: bool) {
+    if let [component] = f
+        && bias != 0.0
+    {
+        let mut shifted = [*component - bias];
+        bound(&mut shifted, w, rho, limit.into(), stuck);
+        *component = shifted[0] + bias;
+        return;
+    }
     if stuck {
         let size = length(f);
         if size > limit {
@@ -645,7 +690,9 @@ impl Work {
                 let first = row == island.offsets[i];
                 let (lower, upper, target) = match law {
                     Law::Lock => (f64::NEG_INFINITY, f64::INFINITY, 0.0),
-                    Law::Dry(limit) if island.dims[i] == 1 || limit == 0.0 => (-limit, limit, 0.0),
+                    Law::Dry(Level { limit, bias }) if island.dims[i] == 1 || limit == 0.0 => {
+                        (bias - limit, bias + limit, 0.0)
+                    }
                     Law::Contact { target, .. } if first => (0.0, f64::INFINITY, target),
                     Law::Contact { mu: 0.0, .. } => (0.0, 0.0, 0.0),
                     _ => return false,
@@ -1080,7 +1127,8 @@ fn room(island: &Island, force: &[f64], velocity: &[f64], step: &[f64], frozen: 
         let mut own = 1.0f64;
         match law {
             Law::Dry(_) | Law::Curve(_) => {
-                let limit = law.limit().unwrap_or(f64::INFINITY);
+                let Level { limit, bias } = law.level().unwrap_or(f64::INFINITY.into());
+                let f = &unbiased(f, Level { limit, bias })[..f.len()];
                 own = crossing(dot(s, s), dot(f, s), dot(f, f) - limit * limit);
             }
             Law::Contact { mu, .. } => {

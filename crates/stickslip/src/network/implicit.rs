@@ -10,7 +10,7 @@
 //! the step too, so that a large step stays stable).
 
 use super::ball::solve_ball;
-use super::coupled::{Block, Blocks, Solver};
+use super::coupled::{Block, Blocks, Level, Solver};
 use super::dense::{ldlt_factor, ldlt_solve};
 use super::port::Pair;
 use super::{Network, Scratch};
@@ -275,10 +275,10 @@ impl Blocks for IslandLaws<'_> {
         }
     }
 
-    fn steady(&self, i: usize, speed: f64) -> (f64, f64) {
+    fn steady(&self, i: usize, speed: f64) -> (Level, Level) {
         match self.sources[i] {
             BlockSource::Friction(f) => self.network.frictions[f.group].steady(f.index, &self.view, speed),
-            BlockSource::Rigid(_) => (0.0, 0.0),
+            BlockSource::Rigid(_) => (Level::default(), Level::default()),
         }
     }
 

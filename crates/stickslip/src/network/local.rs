@@ -2,7 +2,7 @@
 // Formulas with several arrays read best with one index.
 #![allow(clippy::needless_range_loop)]
 
-use super::coupled::{Asked, Block};
+use super::coupled::{Asked, Block, Level};
 use super::dense::{dot, length, lu_solve};
 
 /// Lines along which a smooth law is solved before its block counts as hopeless.
@@ -16,7 +16,7 @@ pub(super) type Matrix = [[f64; 3]; 3];
 /// The law a block obeys in one pass: the limit is decided by whether it holds or has broken away.
 #[derive(Clone, Copy)]
 pub(super) enum Law<'a> {
-    Dry(f64),
+    Dry(Level),
     Curve(Asked<'a>),
     Smooth(Asked<'a>),
     /// Friction limit base + μ·N; `base` is 0 in the true law and stands for μ·N while that is held fixed.
@@ -37,8 +37,8 @@ impl<'a> Law<'a> {
                 holding,
                 kinetic,
                 was_stuck,
-            } => Law::Dry(if was_stuck && !broken { holding } else { kinetic }.max(0.0)),
-            Block::Curve { holding, was_stuck, .. } if was_stuck && !broken => Law::Dry(holding.max(0.0)),
+            } => Law::Dry(if was_stuck && !broken { holding } else { kinetic }),
+            Block::Curve { holding, was_stuck, .. } if was_stuck && !broken => Law::Dry(holding),
             Block::Curve { .. } => Law::Curve(asked),
             Block::Smooth => Law::Smooth(asked),
             Block::Contact {
@@ -55,20 +55,27 @@ impl<'a> Law<'a> {
         }
     }
 
-    /// The limit at rest, if the law has one of its own.
-    pub(super) fn limit(&self) -> Option<f64> {
+    /// The limits at rest, if the law has some of its own.
+    pub(super) fn level(&self) -> Option<Level> {
         match self {
-            Law::Dry(limit) => Some(*limit),
-            Law::Curve(curve) => Some(steady(*curve, 0.0).0),
+            Law::Dry(level) => Some(*level),
+            Law::Curve(curve) => Some(curve.at(0.0).0),
             _ => None,
         }
     }
+
+    /// The limit at rest, if the law has one of its own.
+    pub(super) fn limit(&self) -> Option<f64> {
+        self.level().map(|level| level.limit)
+    }
 }
 
-/// Value and slope of a curve, never negative.
-fn steady(curve: Asked<'_>, speed: f64) -> (f64, f64) {
-    let (value, slope) = curve.at(speed);
-    if value > 0.0 { (value, slope) } else { (0.0, 0.0) }
+/// A force less the bias of its limits.
+pub(super) fn unbiased(f: &[f64], level: Level) -> Vector {
+    let mut shifted = [0.0; 3];
+    shifted[..f.len()].copy_from_slice(f);
+    shifted[0] -= level.bias;
+    shifted
 }
 
 /// The natural map r(f, w) of a block, zero exactly where the law holds, in units of force, with ∂r/∂f and ∂r/∂w.
@@ -95,12 +102,19 @@ pub(super) fn natural_map(law: Law, f: &[f64], w: &[f64], rho: [f64; 2], smoothi
                 map.by_velocity[k][k] = -rho[0];
             }
         }
-        Law::Dry(limit) => {
-            disk(&mut map, 0, f, w, rho[0], (limit, 0.0), smoothing);
+        Law::Dry(level) => {
+            let f = &unbiased(f, level)[..d];
+            disk(&mut map, 0, f, w, rho[0], (level.limit, 0.0), smoothing);
         }
         Law::Curve(curve) => {
             let speed = rounded(w, smoothing / rho[0]);
-            disk(&mut map, 0, f, w, rho[0], steady(curve, speed), smoothing);
+            let (level, slope) = curve.at(speed);
+            let f = &unbiased(f, level)[..d];
+            disk(&mut map, 0, f, w, rho[0], (level.limit, slope.limit), smoothing);
+            if slope.bias != 0.0 && speed > 0.0 {
+                // On one axis: the bias follows the speed, and the map sees f less the bias.
+                map.by_velocity[0][0] -= map.by_force[0][0] * slope.bias * w[0] / speed;
+            }
         }
         Law::Smooth(force) => {
             let (psi, tangent) = smooth(force, w);
@@ -233,10 +247,25 @@ fn smooth(force: Asked<'_>, w: &[f64]) -> (Vector, Matrix) {
 pub(super) fn solve_alone(law: Law, compliance: &Matrix, q: &[f64], f: &mut [f64]) {
     match law {
         Law::Lock => hold(compliance, q, f),
-        Law::Dry(limit) => rub(compliance, q, f, limit, &|_| limit),
-        Law::Curve(curve) => rub(compliance, q, f, steady(curve, 0.0).0, &|speed| steady(curve, speed).0),
+        Law::Dry(level) => {
+            let limit = facing(level, q);
+            rub(compliance, q, f, limit, &|_| limit);
+        }
+        Law::Curve(curve) => {
+            let limit = |speed: f64| facing(curve.at(speed).0, q);
+            rub(compliance, q, f, limit(0.0), &limit);
+        }
         Law::Smooth(force) => yield_smoothly(force, compliance, q, f),
         Law::Contact { target, mu, .. } => touch(target, mu, compliance, q, f),
+    }
+}
+
+/// What resists the motion that a block alone has, which is along its free velocity q.
+fn facing(level: Level, q: &[f64]) -> f64 {
+    if q[0] < 0.0 {
+        level.limit + level.bias
+    } else {
+        level.limit - level.bias
     }
 }
 

@@ -52,7 +52,7 @@ pub struct Candidate {
     /// Rows: normal, then tangential.
     pub(super) axes: usize,
     reach: Reach,
-    target: f64,
+    pub(super) target: f64,
     /// Normal velocity at the start of the step.
     approach: f64,
     friction: [f64; 2],

@@ -20,7 +20,11 @@ pub fn nearest<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) ->
                 2 * (longest / 3).max(1)
             };
             let begins = candidate.to_lowercase().starts_with(&lower);
-            let near = distance <= allowed || (begins && (letters.len() >= SHORTEST || letters.len() == other.len()));
+            // Words that begin alike may end in another way: body, bodies.
+            let alike = letters.iter().zip(&other).take_while(|(a, b)| a == b).count();
+            let alike = alike >= SHORTEST && 2 * alike >= longest && distance <= allowed + 2;
+            let near =
+                distance <= allowed || alike || (begins && (letters.len() >= SHORTEST || letters.len() == other.len()));
             near.then_some((distance, candidate))
         })
         .min_by_key(|&(distance, _)| distance)
@@ -63,6 +67,8 @@ mod tests {
         assert_eq!(nearest("pa", units), Some("Pa"));
         assert_eq!(nearest("sine", ["sin", "min", "sign"]), Some("sin"));
         assert_eq!(nearest("furlong", units), None);
+        assert_eq!(nearest("body", ["bodies", "elements"]), Some("bodies"));
+        assert_eq!(nearest("rnu", ["run", "new", "laws"]), Some("run"));
     }
 
     #[test]

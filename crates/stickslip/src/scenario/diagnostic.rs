@@ -89,7 +89,8 @@ impl Diagnostic {
     }
 
     /// The finding as text: message, file and line, the line itself with a caret underline, notes and help.
-    /// `severity` is the first word ("error", "warning").
+    /// `severity` is the first word ("error", "warning"). A long line is cut around the place; control characters are
+    /// shown as escapes.
     pub fn render(&self, severity: &str, sources: &[Source], colour: bool) -> String {
         let paint = |code: &str, text: &str| {
             if colour {
@@ -99,7 +100,8 @@ impl Diagnostic {
             }
         };
         let severity_colour = if severity == "error" { "1;31" } else { "1;33" };
-        let mut out = format!("{}: {}\n", paint(severity_colour, severity), paint("1", &self.message));
+        let message = paint("1", &shortened(&self.message, LONGEST));
+        let mut out = format!("{}: {message}\n", paint(severity_colour, severity));
         let place = self.span.and_then(|span| Some((span, sources.get(span.source)?)));
         let mut margin = String::new();
         if let Some((span, source)) = place {
@@ -110,20 +112,15 @@ impl Diagnostic {
                 number.to_string()
             };
             margin = " ".repeat(label.len());
-            // A tab is one column in the underline and many on the screen: show it as a space.
-            let line: String = source.text[range.clone()].trim_end().replace('\t', " ");
-            let shown = |text: &str| text.chars().count();
             let start = clamp(&source.text, span.start, &range);
             let end = clamp(&source.text, span.end, &range).max(start);
-            let column = shown(&source.text[range.start..start]);
-            let width = shown(&source.text[start..end])
-                .min(shown(&line).saturating_sub(column))
-                .max(1);
+            let column = source.text[range.start..start].chars().count();
+            let excerpt = Excerpt::of(&source.text[range.clone()], start - range.start..end - range.start);
             let bar = paint("1;34", "|");
             let heading = if source.is_argument() {
                 "on the command line".to_string()
             } else {
-                format!("{}:{number}:{}", source.name, column + 1)
+                format!("{}:{number}:{}", printable(&source.name), column + 1)
             };
             out += &format!("{margin}{} {heading}\n", paint("1;34", "-->"));
             out += &format!("{margin} {bar}\n");
@@ -132,24 +129,181 @@ impl Diagnostic {
             } else {
                 String::new()
             };
-            out += &format!("{} {bar} {prefix}{line}\n", paint("1;34", &label));
-            let indent = " ".repeat(column + prefix.len());
+            out += &format!("{} {bar} {prefix}{}\n", paint("1;34", &label), excerpt.line);
+            let indent = " ".repeat(excerpt.indent + prefix.len());
             out += &format!(
                 "{margin} {bar} {indent}{}\n",
-                paint(severity_colour, &"^".repeat(width))
+                paint(severity_colour, &"^".repeat(excerpt.width))
             );
         } else if let Some(source) = sources.first() {
-            out += &format!("{} {}\n", paint("1;34", "-->"), source.name);
+            out += &format!("{} {}\n", paint("1;34", "-->"), printable(&source.name));
         }
         for note in &self.notes {
-            out += &format!("{margin} = note: {note}\n");
+            out += &format!("{margin} = note: {}\n", shortened(note, LONGEST));
         }
         if let Some(help) = &self.help {
             let hang = format!("\n{margin}   {}", " ".repeat("help: ".len()));
-            out += &format!("{margin} = {}: {}\n", paint("1;36", "help"), help.replace('\n', &hang));
+            let help = shortened(help, LONGEST_HELP).replace('\n', &hang);
+            out += &format!("{margin} = {}: {help}\n", paint("1;36", "help"));
         }
         out
     }
+}
+
+/// A line of a source, cut around a place, as it is shown.
+struct Excerpt {
+    line: String,
+    /// Columns before the underline, and its length.
+    indent: usize,
+    width: usize,
+}
+
+/// Columns that are shown of a line.
+const SHOWN: usize = 100;
+/// Columns before the place where the line is cut.
+const BEFORE: usize = 40;
+
+impl Excerpt {
+    /// `place` is a range of bytes on character boundaries.
+    fn of(line: &str, place: std::ops::Range<usize>) -> Excerpt {
+        let shown = line.trim_end();
+        let before = &shown[..place.start.min(shown.len())];
+        let cut_left = columns_beyond(shown, SHOWN) && columns_beyond(before, BEFORE);
+        // From here on nothing is looked at that is not shown: a line may have megabytes.
+        let from = if cut_left {
+            let mut left = BEFORE;
+            before
+                .char_indices()
+                .rev()
+                .take_while(|(_, c)| {
+                    let fits = left >= width(*c);
+                    left = left.saturating_sub(width(*c));
+                    fits
+                })
+                .last()
+                .map_or(before.len(), |(at, _)| at)
+        } else {
+            0
+        };
+        let mut excerpt = Excerpt {
+            line: if cut_left { "…".to_string() } else { String::new() },
+            indent: usize::from(cut_left),
+            width: 0,
+        };
+        let mut columns = excerpt.indent;
+        for (at, c) in shown[from..].char_indices() {
+            let wide = width(c);
+            if columns + wide > SHOWN {
+                excerpt.line.push('…');
+                break;
+            }
+            columns += wide;
+            push_printable(&mut excerpt.line, if c == '\t' { ' ' } else { c });
+            let at = from + at;
+            if at < place.start {
+                excerpt.indent += wide;
+            } else if at < place.end {
+                excerpt.width += wide;
+            }
+        }
+        excerpt.width = excerpt.width.max(1);
+        excerpt
+    }
+}
+
+/// Whether a text takes more columns than that.
+fn columns_beyond(text: &str, most: usize) -> bool {
+    let mut columns = 0;
+    text.chars().any(|c| {
+        columns += width(c);
+        columns > most
+    })
+}
+
+/// Columns that a character takes when it is shown: letters of East Asia and pictures two, marks on other letters none.
+fn width(c: char) -> usize {
+    if c == '\t' || (' '..='~').contains(&c) {
+        return 1;
+    }
+    if is_control(c) {
+        return c.escape_unicode().count();
+    }
+    match c as u32 {
+        0x300..=0x36f | 0x1ab0..=0x1aff | 0x1dc0..=0x1dff | 0x20d0..=0x20ff | 0xfe00..=0xfe0f | 0xfe20..=0xfe2f => 0,
+        0x1100..=0x115f
+        | 0x2e80..=0x303e
+        | 0x3041..=0xa4cf
+        | 0xa960..=0xa97f
+        | 0xac00..=0xd7a3
+        | 0xf900..=0xfaff
+        | 0xfe30..=0xfe6f
+        | 0xff00..=0xff60
+        | 0xffe0..=0xffe6
+        | 0x1f300..=0x1f64f
+        | 0x1f680..=0x1f6ff
+        | 0x1f900..=0x1f9ff
+        | 0x20000..=0x3fffd => 2,
+        _ => 1,
+    }
+}
+
+/// Characters that move the cursor, change the terminal or turn the direction of the text.
+fn is_control(c: char) -> bool {
+    c.is_control() || matches!(c as u32, 0x200b | 0x200e | 0x200f | 0x2028..=0x202e | 0x2060..=0x2069 | 0xfeff)
+}
+
+fn push_printable(out: &mut String, c: char) {
+    if is_control(c) {
+        out.extend(c.escape_unicode());
+    } else {
+        out.push(c);
+    }
+}
+
+/// A text of the user's for the terminal: control characters as escapes, `\u{1b}`; ends of lines and tabs stay.
+pub fn printable(text: &str) -> std::borrow::Cow<'_, str> {
+    let keeps = |c: char| c == '\n' || c == '\t' || !is_control(c);
+    if text.chars().all(keeps) {
+        return text.into();
+    }
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        if keeps(c) {
+            out.push(c)
+        } else {
+            push_printable(&mut out, c)
+        }
+    }
+    out.into()
+}
+
+/// Most bytes of a message: more is a value that was pasted into it.
+const LONGEST: usize = 600;
+/// Most bytes of a help, which may list names.
+const LONGEST_HELP: usize = 4000;
+
+/// A text, cut in its middle if it is longer.
+fn shortened(text: &str, longest: usize) -> String {
+    let text = printable(text);
+    if text.len() <= longest {
+        return text.into_owned();
+    }
+    let head = text
+        .char_indices()
+        .map(|(at, _)| at)
+        .take_while(|at| *at <= 2 * longest / 3)
+        .last();
+    let tail = text
+        .char_indices()
+        .rev()
+        .map(|(at, _)| at)
+        .take_while(|at| text.len() - at <= longest / 3)
+        .last();
+    format!(
+        "{} … {}",
+        &text[..head.unwrap_or(0)],
+        &text[tail.unwrap_or(text.len())..]
+    )
 }
 
 /// `at`, moved into `range` and onto a character boundary.
@@ -179,6 +333,37 @@ impl ScenarioError {
             .map(|d| d.render("error", &self.sources, colour))
             .collect();
         parts.join("\n")
+    }
+}
+
+impl ScenarioError {
+    /// Points findings in a file that is right by itself at the argument (`--set`, `--vary`) that causes them.
+    /// `works` says whether the file can be used with the first so many arguments.
+    #[must_use]
+    pub fn blame_arguments(mut self, works: impl Fn(&[String]) -> bool) -> Self {
+        let arguments: Vec<String> = self.sources.iter().skip(1).map(|source| source.text.clone()).collect();
+        let elsewhere = |d: &Diagnostic| d.span.is_none_or(|span| span.source == 0);
+        if arguments.is_empty() || !self.diagnostics.iter().any(elsewhere) || !works(&[]) {
+            return self;
+        }
+        let Some(cause) = (1..=arguments.len()).find(|&count| !works(&arguments[..count])) else {
+            return self;
+        };
+        let whole = Span {
+            source: cause,
+            start: 0,
+            end: arguments[cause - 1].len(),
+        };
+        let file = &self.sources[0].name;
+        for diagnostic in self.diagnostics.iter_mut().filter(|d| elsewhere(d)) {
+            let note = match diagnostic.line(&self.sources) {
+                Some(line) => format!("it shows at {file}:{line}, which is right without this argument"),
+                None => format!("{file} is right without this argument"),
+            };
+            diagnostic.notes.insert(0, note);
+            diagnostic.span = Some(whole);
+        }
+        self
     }
 }
 

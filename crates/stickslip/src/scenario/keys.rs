@@ -343,6 +343,8 @@ const CURVE: &[Key] = &[
     key("stribeck_velocity", Number, "\"1 mm/s\"", "velocity of the fall from static to kinetic, m/s or rad/s"),
     key("stribeck_exponent", Number, "2", "exponent of that fall, default 2"),
     key("table", Table(&CURVE_TABLE), "{ speed = [0, 1], force = [10, 8] }", "the steady curve as a table"),
+    key("curve", Text, "\"10/(1 + v/0.1)\"", "the steady curve as an expression in the speed v, SI"),
+    key("curve_backward", Text, "\"8/(1 + v/0.1)\"", "the curve of sliding backward, where it differs"),
     key("normal_force", NormalForce, "\"100 N\"", "normal force, N: a profile or { element = \"NAME\" }"),
     key("initial", Word(&["stick", "slip"]), "\"stick\"", "how it begins; default stick if the relative velocity is 0"),
 ];
@@ -369,6 +371,7 @@ const LAW_PARAMETERS: &[Key] = &[
     key("eta", Parameter, "0.1", "1/s"),
     key("eta_exponent", Parameter, "1", "exponent"),
     key("r", Parameter, "\"100 1/mm\"", "1/m"),
+    key("mu_initial", Parameter, "0.3", "coefficient at the start; default mu_static"),
     key("contact_time", Parameter, "\"1 ms\"", "s"),
     key("update", Parameter, "\"exact-flow\"", "update rule"),
     key("newton", Parameter, "\"safeguarded\"", "iteration"),
@@ -396,6 +399,7 @@ pub(crate) static CURVE_TABLE: Keys = keys(
     &[&[
         key("speed", Vector(1, usize::MAX), "[0, 0.1, 1]", "increasing speeds, m/s or rad/s").required(),
         key("force", Vector(1, usize::MAX), "[12, 10, 11]", "friction at these speeds, N or N m").required(),
+        key("backward", Vector(1, usize::MAX), "[10, 8, 9]", "friction of sliding backward at these speeds, where it differs"),
     ]],
     "A steady friction curve.",
 );

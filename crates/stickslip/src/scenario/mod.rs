@@ -25,6 +25,7 @@
 //! # Ok::<(), stickslip::scenario::ScenarioError>(())
 //! ```
 
+mod also_called;
 pub mod diagnostic;
 mod keys;
 mod patch;
@@ -36,6 +37,7 @@ pub mod spec;
 mod templates;
 pub(crate) mod tree;
 
+pub use also_called::law_meant;
 pub use diagnostic::{Diagnostic, ScenarioError, Source, Span};
 pub use read::Draft;
 pub use schema::schema;

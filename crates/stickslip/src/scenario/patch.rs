@@ -47,12 +47,10 @@ impl Scenario {
     /// A static limit below the kinetic one is refused by reading, with a reason.
     fn limits_are_ordered(&self) -> bool {
         self.elements.iter().all(|(_, element)| match element {
-            ElementSpec::Friction(spec) => match spec.friction.curve.limit {
-                LimitSpec::Force { kinetic, static_ } | LimitSpec::Coefficient { kinetic, static_ } => {
-                    static_ >= kinetic
-                }
-                LimitSpec::Table { .. } => true,
-            },
+            ElementSpec::Friction(spec) => {
+                let [holding, kinetic] = spec.friction.curve.limit.levels();
+                holding >= kinetic
+            }
             _ => true,
         })
     }

@@ -4,6 +4,7 @@
 use super::diagnostic::Diagnostic;
 use super::spec::*;
 use super::tree::shorten;
+use crate::element::curve::CurveSide;
 use crate::profile::Profile;
 
 /// Which signs a number may have.
@@ -79,9 +80,9 @@ pub(super) fn limit_fault(kinetic: (&str, f64), holding: (&str, f64)) -> Option<
 }
 
 /// What is wrong with the points of a table of friction over speed: the key, and why.
-pub(super) fn curve_fault(speed: &[f64], force: &[f64]) -> Option<(&'static str, String)> {
+pub(super) fn curve_fault(speed: &[f64], (key, force): (&'static str, &[f64])) -> Option<(&'static str, String)> {
     if speed.len() != force.len() {
-        return Some(("force", format!("{} speeds but {} forces", speed.len(), force.len())));
+        return Some((key, format!("{} speeds but {} forces", speed.len(), force.len())));
     }
     if let Some(first) = speed.first().filter(|first| **first < 0.0) {
         return Some(("speed", format!("speeds are not negative, found {first}")));
@@ -91,7 +92,7 @@ pub(super) fn curve_fault(speed: &[f64], force: &[f64]) -> Option<(&'static str,
         return Some(("speed", message));
     }
     let negative = force.iter().find(|force| **force < 0.0)?;
-    Some(("force", format!("friction must not be negative, found {negative}")))
+    Some((key, format!("friction must not be negative, found {negative}")))
 }
 
 /// Words for a vector of another length than the body has dimensions.
@@ -436,16 +437,29 @@ impl Faults<'_> {
         let (keys, levels) = match &curve.limit {
             LimitSpec::Force { kinetic, static_ } => (["kinetic", "static"], Some([*kinetic, *static_])),
             LimitSpec::Coefficient { kinetic, static_ } => (["mu", "mu_static"], Some([*kinetic, *static_])),
-            LimitSpec::Table { speed, force } => {
-                self.numbers(&at("table.speed"), speed);
-                self.numbers(&at("table.force"), force);
-                if let Some((key, message)) = curve_fault(speed, force) {
-                    let message = format!("`{}`: {message}", at("table"));
-                    self.note(
-                        &at(&format!("table.{key}")),
-                        message,
-                        "one force for every speed, speeds increasing from 0",
-                    );
+            LimitSpec::Given {
+                forward,
+                backward,
+                static_,
+                ..
+            } => {
+                for (key, side) in [("force", Some(forward)), ("backward", backward.as_ref())] {
+                    let Some(CurveSide::Points(speed, force)) = side else {
+                        continue;
+                    };
+                    self.numbers(&at("table.speed"), speed);
+                    self.numbers(&at(&format!("table.{key}")), force);
+                    if let Some((key, message)) = curve_fault(speed, (key, force)) {
+                        let message = format!("`{}`: {message}", at("table"));
+                        self.note(
+                            &at(&format!("table.{key}")),
+                            message,
+                            "one force for every speed, speeds increasing from 0",
+                        );
+                    }
+                }
+                if let Some(holding) = static_ {
+                    self.number(&at("static"), *holding, Sign::NotNegative);
                 }
                 (["", ""], None)
             }

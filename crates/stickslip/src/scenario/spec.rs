@@ -5,6 +5,7 @@
 
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
 use crate::body::OwnBodySpec;
+use crate::element::curve::CurveSide;
 use crate::inclusion::Inclusion;
 use crate::integrate::METHODS;
 use crate::profile::{Expression, Profile};
@@ -534,13 +535,52 @@ pub enum LimitSpec {
         /// Static coefficient.
         static_: f64,
     },
-    /// Force against speed.
-    Table {
-        /// Increasing speeds, m/s or rad/s.
-        speed: Vec<f64>,
-        /// Forces, N or N·m.
-        force: Vec<f64>,
+    /// Points or expressions against speed.
+    Given {
+        /// The curve, in both directions or forward.
+        forward: CurveSide,
+        /// The curve backward, where it differs.
+        backward: Option<CurveSide>,
+        /// Holding limit, where it is more than the curve at rest.
+        static_: Option<f64>,
+        /// Whether values are coefficients of a normal force.
+        coefficient: bool,
     },
+}
+
+impl LimitSpec {
+    /// Whether the level is a coefficient of a normal force.
+    pub fn is_coefficient(&self) -> bool {
+        match self {
+            Self::Force { .. } => false,
+            Self::Coefficient { .. } => true,
+            Self::Given { coefficient, .. } => *coefficient,
+        }
+    }
+
+    /// The greatest level at rest and at speeds up to this one, roughly: between points of a table or two looks at an expression it
+    /// may be more.
+    pub fn greatest(&self, speed: f64) -> f64 {
+        let [holding, _] = self.levels();
+        match self {
+            Self::Given { forward, backward, .. } => {
+                let sides = [Some(forward), backward.as_ref()].into_iter().flatten();
+                sides.fold(holding, |most, side| most.max(side.greatest(speed)))
+            }
+            _ => holding,
+        }
+    }
+
+    /// Holding limit and the limit of what slides slowly forward.
+    pub fn levels(&self) -> [f64; 2] {
+        match self {
+            Self::Force { kinetic, static_ } | Self::Coefficient { kinetic, static_ } => [*static_, *kinetic],
+            Self::Given { forward, static_, .. } => {
+                let level = forward.value(0.0);
+                [static_.unwrap_or(level), level]
+            }
+        }
+    }
 }
 
 /// Where the normal force of a friction comes from.

@@ -100,10 +100,11 @@ pub(crate) fn parse(text: &str) -> Result<Table, Vec<Diagnostic>> {
             continue;
         }
         let message = error.message().lines().collect::<Vec<_>>().join(", ");
+        let quoted = quoted(text.lines().nth(line).unwrap_or(""));
         let help = if message.contains("duplicate key") {
             "every name and every key may be written only once: remove or rename one of the two"
         } else if bare(line) {
-            "words and numbers with a unit stand in quotes: step = \"1 ms\""
+            &quoted
         } else if message.contains("comma") || message.contains("unclosed") {
             "was a `[`, `{` or `\"` left open on this line or above it?"
         } else {
@@ -113,6 +114,15 @@ pub(crate) fn parse(text: &str) -> Result<Table, Vec<Diagnostic>> {
         findings.push((line, Diagnostic::new(message, span).help(help)));
     }
     Err(findings.into_iter().map(|(_, diagnostic)| diagnostic).collect())
+}
+
+/// What to write in place of `key = 1 ms`.
+fn quoted(line: &str) -> String {
+    let (key, value) = line.split_once('=').unwrap_or_default();
+    let value = value.split('#').next().unwrap_or_default().trim();
+    let line = format!("{} = \"{value}\"", key.trim());
+    let line = if line.len() <= 60 { &line } else { "step = \"1 ms\"" };
+    format!("words and numbers with a unit stand in quotes: {line}")
 }
 
 /// `key = 1 ms` or `key = word`: the commonest slip.

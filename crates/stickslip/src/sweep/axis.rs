@@ -1,7 +1,7 @@
 //! What is varied: a key of the scenario and its values, written `KEY=lin:a:b:n`, `KEY=log:a:b:n` or `KEY=list:x,y,z`.
 
 use super::Mistake;
-use crate::quantity::parse_quantity;
+use crate::quantity::{parse_quantity, parse_quantity_at};
 use crate::scenario::tree::split_top_level;
 
 /// A key and the values it takes, each worked out when it is asked for.
@@ -34,8 +34,8 @@ impl Value {
         }
     }
 
-    fn new(written: String) -> Self {
-        let number = match parse_quantity(&written) {
+    fn new(key: &str, written: String) -> Self {
+        let number = match parse_quantity_at(key, &written) {
             Ok(Some((number, _))) => Some(number),
             _ => written.parse().ok(),
         };
@@ -113,9 +113,9 @@ impl Axis {
                 if unit.is_empty() {
                     return Value::plain(number);
                 }
-                Value::new(format!("{number:?} {unit}"))
+                Value::new(&self.key, format!("{number:?} {unit}"))
             }
-            Values::List(items) => Value::new(items[index as usize].clone()),
+            Values::List(items) => Value::new(&self.key, items[index as usize].clone()),
         }
     }
 
@@ -141,7 +141,7 @@ impl Axis {
             Values::Range { unit, .. } => unit.as_str(),
             Values::List(_) => "",
         };
-        Value::new(format!("{number:?} {unit}").trim_end().to_string())
+        Value::new(&self.key, format!("{number:?} {unit}").trim_end().to_string())
     }
 
     /// The unit its ends are written in, or nothing.

@@ -68,6 +68,8 @@ pub struct Subloading<R> {
     pub mu_static: R,
     /// Friction coefficient of fast sliding, μ_k.
     pub mu_kinetic: R,
+    /// Friction coefficient at the start, μ₀.
+    pub mu_initial: R,
     /// Tangential stiffness of the contact α.
     pub stiffness: R,
     /// κ: how fast plastic slip lowers μ, per length.
@@ -137,6 +139,7 @@ impl Subloading<f64> {
     pub fn plain(mu_static: f64, mu_kinetic: f64, stiffness: f64, kappa: f64, eta: f64, r: f64) -> Self {
         Subloading {
             mu_static,
+            mu_initial: mu_static,
             mu_kinetic,
             stiffness,
             kappa,
@@ -170,6 +173,12 @@ impl Subloading<f64> {
             return refuse(
                 "mu_static",
                 "slip lowers friction from mu_static to mu_kinetic, so mu_static must not be below mu_kinetic",
+            );
+        }
+        if !(self.mu_kinetic..=self.mu_static).contains(&self.mu_initial) {
+            return refuse(
+                "mu_initial",
+                "friction begins between mu_kinetic and mu_static: slip and time keep it there",
             );
         }
         if !positive(self.stiffness) {
@@ -227,6 +236,7 @@ impl<R: Real> Subloading<R> {
     pub fn map<T: Real>(&self, f: impl Fn(R) -> T) -> Subloading<T> {
         Subloading {
             mu_static: f(self.mu_static),
+            mu_initial: f(self.mu_initial),
             mu_kinetic: f(self.mu_kinetic),
             stiffness: f(self.stiffness),
             kappa: f(self.kappa),

@@ -132,7 +132,7 @@ impl Reader {
             gravity: false,
         };
         let friction = self.friction_law(&inner, Nature::Linear, Role::Element, &around)?;
-        if matches!(friction.curve.limit, LimitSpec::Coefficient { .. }) && friction.normal_force.is_none() {
+        if friction.curve.limit.is_coefficient() && friction.normal_force.is_none() {
             self.report_at(
                 &inner,
                 "mu",

@@ -262,7 +262,7 @@ impl Reader {
             Some(inner) => {
                 let friction = self.friction_law(&inner, nature, Role::Joint, around);
                 if let Some(law) = &friction
-                    && matches!(law.curve.limit, LimitSpec::Coefficient { .. })
+                    && law.curve.limit.is_coefficient()
                     && law.normal_force.is_none()
                 {
                     self.report_at(

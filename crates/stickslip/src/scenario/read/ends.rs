@@ -199,6 +199,9 @@ impl Reader {
         {
             return Some((Port::Body(index), Motion::Unread));
         }
+        if self.strays.iter().any(|stray| stray == body) {
+            return None;
+        }
         let names = around.ports.iter().map(|(port, ..)| port.as_str());
         let parts: Vec<&str> = names
             .clone()

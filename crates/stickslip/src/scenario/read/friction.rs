@@ -2,6 +2,7 @@
 
 use super::ends::{Ends, Motion, Nature, Surroundings};
 use super::*;
+use crate::element::curve::CurveSide;
 
 /// Where a friction law is written.
 #[derive(Clone, Copy, PartialEq)]
@@ -21,7 +22,7 @@ impl Reader {
     ) -> Option<FrictionSpec> {
         let nature = ends.nature(section.get("ratio").is_some());
         let friction = self.friction_law(section, nature, Role::Element, around)?;
-        if matches!(friction.curve.limit, LimitSpec::Coefficient { .. }) && friction.normal_force.is_none() {
+        if friction.curve.limit.is_coefficient() && friction.normal_force.is_none() {
             self.check_weight(section, ends, around);
         }
         Some(FrictionSpec {
@@ -89,6 +90,8 @@ impl Reader {
             "normal_force",
             "initial",
             "table",
+            "curve",
+            "curve_backward",
         ];
         let parameters = self.parameters(section, |key| own.contains(&key) || CURVE_KEYS.contains(&key));
         Some(FrictionLawSpec {
@@ -141,31 +144,8 @@ impl Reader {
             );
             return None;
         }
-        if given("table") {
-            if let Some(other) = CURVE_KEYS.iter().copied().find(|key| given(key)) {
-                conflict(
-                    "table",
-                    other,
-                    "the table is the whole steady curve: keep either the table or the other keys",
-                );
-                return None;
-            }
-            if role == Role::Contact {
-                self.report_at(
-                    section,
-                    "table",
-                    "friction of a contact follows its normal force, so it cannot be a table in N",
-                    "write mu = 0.3",
-                );
-                return None;
-            }
-            let limit = self.curve_table(section, nature)?;
-            return Some(CurveSpec {
-                limit,
-                viscous: 0.0,
-                stribeck_velocity: None,
-                stribeck_exponent: 2.0,
-            });
+        if given("table") || given("curve") || given("curve_backward") {
+            return self.given_curve(section, nature, role);
         }
         if role == Role::Contact && has_force {
             self.report_at(
@@ -190,6 +170,13 @@ impl Reader {
             let (kinetic, static_) = self.limit(section, ("kinetic", kinetic), ("static", holding))?;
             LimitSpec::Force { kinetic, static_ }
         } else {
+            // Misspelt rather than missing: that has been said already.
+            let strengths = ["kinetic", "static", "mu", "mu_kinetic", "mu_static", "table"];
+            let unknown = section.table.keys().filter(|name| section.keys.get(name).is_none());
+            let mut meant = unknown.filter_map(|name| nearest(name, section.keys.names()));
+            if meant.any(|name| strengths.contains(&name)) {
+                return None;
+            }
             let help = match role {
                 Role::Contact => "add, for example: mu = 0.3",
                 _ => {
@@ -236,12 +223,106 @@ impl Reader {
         Some((kinetic, holding))
     }
 
-    fn curve_table(&mut self, section: &Section<'_>, nature: Nature) -> Option<LimitSpec> {
+    /// A curve of points or expressions; its values are coefficients in a contact and beside a normal force.
+    fn given_curve(&mut self, section: &Section<'_>, nature: Nature, role: Role) -> Option<CurveSpec> {
+        let given = |key: &str| section.get(key).is_some();
+        let form = if given("table") { "table" } else { "curve" };
+        let coefficient = role == Role::Contact || given("normal_force");
+        let own_static = if coefficient { "mu_static" } else { "static" };
+        let others = CURVE_KEYS.iter().chain(&["table", "curve", "curve_backward"]).copied();
+        let fits = |key: &str| key == form || key == own_static || (form == "curve" && key == "curve_backward");
+        if let Some(other) = others.into_iter().find(|key| given(key) && !fits(key)) {
+            let help = match other {
+                "static" | "mu_static" => format!("the static limit is `{own_static}` here"),
+                _ => format!("`{form}` is the whole steady curve: keep either it or the other keys"),
+            };
+            let span = section.table.get(other).map_or(section.span, |entry| entry.key_span);
+            self.report(
+                span,
+                format!("`{}` has both `{form}` and `{other}`", section.path),
+                help,
+            );
+            return None;
+        }
+        if !given(form) {
+            self.missing(section, form);
+            return None;
+        }
+        let plain = &[Dimension::NONE];
+        let dimension = if coefficient { plain } else { nature.force() };
+        let static_ = match given(own_static) {
+            true => Some(self.number(section, own_static, dimension, Sign::NotNegative)?),
+            false => None,
+        };
+        let (forward, backward) = if form == "table" {
+            self.curve_table(section, nature.velocity(), dimension)?
+        } else {
+            let backward = match given("curve_backward") {
+                true => Some(self.curve_formula(section, "curve_backward")?),
+                false => None,
+            };
+            (self.curve_formula(section, "curve")?, backward)
+        };
+        if role == Role::Contact && backward.is_some() {
+            let key = if form == "table" { "table" } else { "curve_backward" };
+            self.report_at(
+                section,
+                key,
+                "a contact slides in a plane, so its friction has no forward and backward",
+                "leave the curve of sliding backward out",
+            );
+            return None;
+        }
+        Some(CurveSpec {
+            limit: LimitSpec::Given {
+                forward,
+                backward,
+                static_,
+                coefficient,
+            },
+            viscous: 0.0,
+            stribeck_velocity: None,
+            stribeck_exponent: 2.0,
+        })
+    }
+
+    fn curve_formula(&mut self, section: &Section<'_>, key: &str) -> Option<CurveSide> {
+        let text = self.text(section, key)?;
+        match Expression::parse(&text, &["v"]) {
+            Ok(expression) => Some(CurveSide::Formula(expression)),
+            Err(error) => {
+                let entry = section.get(key)?;
+                let span = self.inside(&entry.node, error.span.clone());
+                let message = format!("`{}`: {error}", section.path_of(key));
+                self.report(
+                    span,
+                    message,
+                    "an expression in the speed v, which is not negative, in SI units: \"10/(1 + v/0.1)\"",
+                );
+                None
+            }
+        }
+    }
+
+    fn curve_table(
+        &mut self,
+        section: &Section<'_>,
+        velocity: &[Dimension],
+        level: &[Dimension],
+    ) -> Option<(CurveSide, Option<CurveSide>)> {
         let inner = self.subsection(section, "table", &keys::CURVE_TABLE)?;
-        let speed = self.vector(&inner, "speed", nature.velocity());
-        let force = self.vector(&inner, "force", nature.force());
+        let speed = self.vector(&inner, "speed", velocity);
+        let force = self.vector(&inner, "force", level);
+        let backward = match inner.get("backward") {
+            Some(_) => Some(self.vector(&inner, "backward", level)?),
+            None => None,
+        };
         let (speed, force) = (speed?, force?);
-        if let Some((key, message)) = rules::curve_fault(&speed, &force) {
+        let forces = [("force", Some(&force)), ("backward", backward.as_ref())];
+        let fault = forces
+            .into_iter()
+            .find_map(|(key, forces)| rules::curve_fault(&speed, (key, forces?)));
+        if let Some((key, message)) = fault {
             self.report_at(
                 &inner,
                 key,
@@ -250,7 +331,8 @@ impl Reader {
             );
             return None;
         }
-        Some(LimitSpec::Table { speed, force })
+        let backward = backward.map(|level| CurveSide::Points(speed.clone(), level));
+        Some((CurveSide::Points(speed, force), backward))
     }
 
     fn normal_force(&mut self, section: &Section<'_>, role: Role, around: &Surroundings<'_>) -> Option<NormalForce> {
@@ -353,7 +435,7 @@ impl Reader {
     }
 }
 
-/// Keys that say the steady curve other than by a table.
+/// Keys that say the steady curve other than by points or expressions.
 const CURVE_KEYS: &[&str] = &[
     "kinetic",
     "static",

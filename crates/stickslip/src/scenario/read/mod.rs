@@ -17,7 +17,7 @@ use super::rules::{self, Sign, number_fault, plural};
 use super::spec::*;
 use super::tree::{self, Entry, Node, Table, Value, shorten};
 use crate::profile::{Expression, TimeGrid, TimeGridError};
-use crate::quantity::{Dimension, QuantityError, parse_quantity};
+use crate::quantity::{Dimension, QuantityError, parse_quantity, parse_quantity_at};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use values::{describe, padded};
@@ -183,6 +183,7 @@ impl Draft {
             sources,
             directory: self.directory.clone(),
             columns_are_states: false,
+            strays: Vec::new(),
         };
         reader.scenario(&self.root)
     }
@@ -274,6 +275,8 @@ struct Reader {
     directory: Option<PathBuf>,
     /// Columns are states of an inclusion, not parts of bodies and elements.
     columns_are_states: bool,
+    /// Names in tables that are unknown themselves: what refers to them is not wrong.
+    strays: Vec<String>,
 }
 
 impl Reader {
@@ -283,6 +286,11 @@ impl Reader {
             start: 0,
             end: 0,
         };
+        for entry in root.entries.iter().filter(|entry| keys::ROOT.get(&entry.key).is_none()) {
+            if let Value::Table(table) = &entry.node.value {
+                self.strays.extend(table.keys().map(str::to_string));
+            }
+        }
         let root = self.section("", root, start, &keys::ROOT);
         let title = self.text(&root, "title").unwrap_or_default();
         let other_model = ["inclusion", "chain", "spheres"]
@@ -417,8 +425,9 @@ impl Reader {
     fn columns(&mut self, root: &Section<'_>, names: &[&str]) -> Option<Vec<String>> {
         let output = self.subsection(root, "output", &keys::OUTPUT)?;
         let columns = self.texts(&output, "columns")?;
-        for (column, span) in &columns {
+        for (i, (column, span)) in columns.iter().enumerate() {
             self.check_column(column, *span, names);
+            self.spans.insert(format!("output.columns.{i}"), *span);
         }
         Some(columns.into_iter().map(|(column, _)| column).collect())
     }
@@ -429,7 +438,7 @@ impl Reader {
             return;
         }
         let (first, rest) = column.split_once('.').unwrap_or((column, ""));
-        if names.contains(&first) && !rest.is_empty() {
+        if names.contains(&first) && !rest.is_empty() || self.strays.iter().any(|stray| stray == first) {
             return;
         }
         let help = if names.contains(&first) {

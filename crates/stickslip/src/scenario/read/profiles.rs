@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::profile::{After, Expression, Interpolation, Profile, Table as Points};
-use crate::quantity::Unit;
+use crate::quantity::{Unit, turns};
 
 impl Reader {
     /// The profile of a key, and the dimension of its unit if one is written.
@@ -126,7 +126,8 @@ impl Reader {
 
     fn unit_of(&mut self, section: &Section<'_>, entry: &Entry, dimensions: &[Dimension]) -> Option<Unit> {
         let text = self.text(section, "unit")?;
-        match Unit::parse(&text) {
+        let turning = turns(&section.path_of("unit"), &text);
+        match Unit::parse(if turning { "turn/s" } else { &text }) {
             Ok(unit) if dimensions.is_empty() || dimensions.contains(&unit.dimension()) => Some(unit),
             Ok(unit) => {
                 let wanted: Vec<String> = dimensions.iter().map(|d| describe(*d)).collect();

@@ -1,6 +1,7 @@
 //! Values as written: words, flags, and numbers with their units.
 
 use super::*;
+use crate::scenario::also_called::word_meant;
 
 impl Reader {
     pub(super) fn text(&mut self, section: &Section<'_>, key: &str) -> Option<String> {
@@ -64,7 +65,7 @@ impl Reader {
 
     pub(super) fn unknown_word(&mut self, span: Span, what: &str, text: &str, words: &[&str]) {
         let choice = format!("`{what}` is one of {}", list_words(words.iter().copied()));
-        let help = match nearest(text, words.iter().copied()) {
+        let help = match word_meant(what, text, words) {
             Some(word) => format!("did you mean \"{word}\"? {choice}"),
             None => choice,
         };
@@ -124,7 +125,7 @@ impl Reader {
                 value: *value,
                 dimension: None,
             },
-            Value::Text(text) => match parse_quantity(text) {
+            Value::Text(text) => match parse_quantity_at(path, text) {
                 Ok(Some((value, found))) => {
                     if !dimensions.is_empty() && !dimensions.contains(&found) {
                         let wanted: Vec<String> = dimensions.iter().map(|d| describe(*d)).collect();
@@ -145,7 +146,15 @@ impl Reader {
                 Ok(None) => match text.trim().parse() {
                     Ok(value) => Number { value, dimension: None },
                     Err(_) => {
-                        self.wrong_type(node, path, &expected_number(dimensions), listed);
+                        let point = text.replace(',', ".");
+                        if text.contains(',')
+                            && (point.trim().parse::<f64>().is_ok() || matches!(parse_quantity(&point), Ok(Some(_))))
+                        {
+                            let message = format!("`{path}` has a decimal comma: \"{}\"", shorten(text));
+                            self.report(node.span, message, format!("write a point: \"{}\"", shorten(&point)));
+                        } else {
+                            self.wrong_type(node, path, &expected_number(dimensions), listed);
+                        }
                         return None;
                     }
                 },

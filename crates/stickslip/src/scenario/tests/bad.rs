@@ -334,3 +334,113 @@ fn the_nearest_word() {
     assert_eq!(nearest("c", words), None);
     assert_eq!(nearest("velocity", words), None);
 }
+
+/// The line of a finding and the underline below it, without their margins.
+fn excerpt(error: &ScenarioError) -> (String, String) {
+    let text = error.to_string();
+    let lines: Vec<&str> = text
+        .lines()
+        .filter_map(|line| line.split_once(" | ").map(|(_, shown)| shown))
+        .collect();
+    (lines[0].to_string(), lines[1].to_string())
+}
+
+#[test]
+fn a_long_line_is_cut_around_the_place() {
+    let long = |before: usize, after: usize| {
+        let line = format!(
+            "mass = {{ a = \"{}\", b = 1, c = \"{}\" }}",
+            "x".repeat(before),
+            "y".repeat(after)
+        );
+        fail(&BLOCK.replace("mass = \"1 kg\"", &line), &[])
+    };
+    for (before, after) in [(3_000_000, 2_000_000), (5_000, 0), (0, 5_000), (39, 58)] {
+        let error = long(before, after);
+        assert!(error.to_string().len() < 2_000, "{}", error.to_string().len());
+        let (line, underline) = excerpt(&error);
+        assert!(line.chars().count() <= 101, "{line}");
+        assert!(underline.chars().count() <= 101, "{underline}");
+    }
+    // A name in a long list of columns: shown with what is around it.
+    let mut names = vec!["\"block.position\""; 4_000];
+    names[2_000] = "\"blok.position\"";
+    let error = fail(&format!("{BLOCK}\n[output]\ncolumns = [{}]\n", names.join(", ")), &[]);
+    let (line, underline) = excerpt(&error);
+    let start = underline.chars().take_while(|c| *c == ' ').count();
+    let marked: String = line
+        .chars()
+        .skip(start)
+        .take(underline.chars().count() - start)
+        .collect();
+    assert_eq!(marked, "\"blok.position\"", "{error}");
+    assert!(line.starts_with('…') && line.ends_with('…'), "{line}");
+}
+
+#[test]
+fn wide_letters_and_control_characters_keep_the_underline_in_place() {
+    // Two columns each, then an escape of six.
+    let text = BLOCK
+        .replace("mass = \"1 kg\"", "mass = 1 # 質量")
+        .replace("[elements.", "# \u{1b}[2J\n[elements.");
+    assert!(Scenario::parse(&text, "test.toml", &[]).is_err());
+    let error = fail(&BLOCK.replace("title = \"", "\"質量\u{7f}\" = 1\ntitle = \""), &[]);
+    assert!(!error.to_string().contains('\u{7f}'));
+    let set = "bodies.block.質量=3".to_string();
+    let error = fail(BLOCK, &[&set]);
+    let (line, underline) = excerpt(&error);
+    assert_eq!(line, "--set bodies.block.質量=3");
+    assert_eq!(underline, format!("{}^^^^", " ".repeat("--set bodies.block.".len())));
+    for c in ['\u{1b}', '\u{9b}', '\u{202e}', '\r'] {
+        let text = crate::scenario::diagnostic::printable(&format!("a{c}b")).into_owned();
+        assert!(!text.contains(c) && text.starts_with("a\\u{"), "{text}");
+    }
+}
+
+#[test]
+fn hertz_of_what_turns_are_turns() {
+    use std::f64::consts::TAU;
+    let velocity = |text: &str| {
+        let file = format!(
+            "[simulation]\nduration = 1\nstep = 0.1\nintegrator = \"rk4\"\n[bodies.wheel]\nkind = \"inertia\"\ninertia = 1\n\
+             velocity = {text}\n[bodies.shaft]\nkind = \"driver\"\nvelocity = {text}\n[elements.clutch]\nkind = \"friction\"\n\
+             between = [\"wheel\", \"shaft\"]\nlaw = \"martins-oden\"\nkinetic = 1\nepsilon = \"2 Hz\"\n"
+        );
+        let scenario = Scenario::parse(&file, "test.toml", &[]).unwrap();
+        let BodySpec::Inertia(wheel) = &scenario.bodies[0].1 else {
+            panic!()
+        };
+        let BodySpec::Driver(shaft) = &scenario.bodies[1].1 else {
+            panic!()
+        };
+        let ElementSpec::Friction(clutch) = &scenario.elements[0].1 else {
+            panic!()
+        };
+        let ParameterValue::Number(epsilon) = &clutch.friction.parameters[0].value else {
+            panic!()
+        };
+        assert_eq!(epsilon.value, 2.0 * TAU);
+        (wheel.velocity, shaft.motion.profiles()[0].value(0.0))
+    };
+    assert_eq!(velocity("\"3 Hz\""), (3.0 * TAU, 3.0 * TAU));
+    assert_eq!(velocity("\"3 Hz\""), velocity("\"180 rpm\""));
+    assert_eq!(velocity("\"3 1/s\""), (3.0, 3.0));
+    // What slides has no turns.
+    let error = fail(&BLOCK.replace("velocity = 0", "velocity = \"1 Hz\""), &[]);
+    assert!(error.to_string().contains("velocity"), "{error}");
+}
+
+#[test]
+fn names_in_a_misspelt_table_are_not_missed() {
+    let text = BLOCK.replace("[bodies.", "[body.");
+    let error = fail(&text, &[]);
+    assert!(error.diagnostics[0].message.contains("`body`"), "{error}");
+    assert!(error.to_string().contains("did you mean `bodies`?"), "{error}");
+    assert_eq!(error.diagnostics.len(), 1, "{error}");
+    // A misspelt strength is not also missing.
+    let error = fail(&BLOCK.replace("kinetic = ", "kinetc = "), &[]);
+    assert_eq!(error.diagnostics.len(), 1, "{error}");
+    assert!(error.to_string().contains("did you mean `kinetic`?"), "{error}");
+    let error = fail(&BLOCK.replace("\"90 N/m\"", "\"90,5 N/m\""), &[]);
+    assert!(error.to_string().contains("write a point: \"90.5 N/m\""), "{error}");
+}

@@ -336,6 +336,29 @@ type = "revolute"
 at = [[0, 0, 1], [0, 0, -1]]
 axis = [0, 1, 0]
 second_axis = [0, 0, 3]
+
+[elements.pawl]
+kind = "friction"
+on = "wheel"
+law = "implicit"
+table = { speed = [0, 1], force = [1, 2], backward = [3, 4] }
+static = "4 Nm"
+
+[elements.brush]
+kind = "friction"
+between = ["slider", "ground"]
+law = "implicit"
+curve = "10/(1 + v/0.1)"
+curve_backward = "12/(1 + v/0.1)"
+
+[elements.young]
+kind = "friction"
+between = ["slider", "ground"]
+law = "subloading"
+mu_kinetic = 0.2
+mu_static = 0.4
+mu_initial = 0.3
+normal_force = 10
 "#;
 
 /// A stability map with criterion (35) of seed 003.

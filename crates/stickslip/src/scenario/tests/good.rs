@@ -2,6 +2,7 @@
 
 use super::corpus::*;
 use super::*;
+use crate::element::curve::CurveSide;
 use crate::profile::Profile;
 use crate::quantity::Dimension;
 
@@ -235,9 +236,11 @@ fn every_key_comes_out_in_si() {
     };
     assert_eq!(
         rim.friction.curve.limit,
-        LimitSpec::Table {
-            speed: vec![0.0, 0.1, 1.0],
-            force: vec![12.0, 10.0, 11.0]
+        LimitSpec::Given {
+            forward: CurveSide::Points(vec![0.0, 0.1, 1.0], vec![12.0, 10.0, 11.0]),
+            backward: None,
+            static_: None,
+            coefficient: false,
         }
     );
     let ElementSpec::Friction(many) = element(&scenario, "many") else {
@@ -267,7 +270,7 @@ fn every_key_comes_out_in_si() {
 fn a_map_has_times_that_follow_its_cells() {
     let scenario = parse(MAP);
     // Seed 003, eq 35: (12 N - 10 N)/4/20.
-    assert_eq!(scenario.stick_slip.unwrap().threshold, 0.025);
+    assert_eq!(scenario.stick_slip.unwrap().threshold, Some(0.025));
     let map = scenario.map.unwrap();
     assert_eq!(map.duration.unwrap().evaluate(&[4.0, 3.0]), 8.0);
     assert_eq!(map.from.unwrap().evaluate(&[4.0, 3.0]), 1.0);

@@ -1,0 +1,125 @@
+//! What a run will take: time by a short trial, memory and rows by counting.
+
+use crate::scenario::{ElementSpec, Scenario, ScenarioError};
+use crate::simulation::Simulation;
+use crate::trace::Columns;
+use serde::Serialize;
+use std::time::{Duration, Instant};
+
+/// What a run will take, about.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Estimate {
+    /// Memory of the state and of the room to compute in, bytes.
+    pub memory_bytes: u64,
+    /// Computing time on this machine, s; `None` if the trial did not come far enough.
+    pub seconds: Option<f64>,
+    /// Rows of a trace with every step.
+    pub rows: u64,
+    /// Size of that trace as CSV, bytes.
+    pub trace_bytes: u64,
+    /// How the time was found, or why there is none.
+    pub time_from: String,
+}
+
+/// Blocks of a chain or spheres that are built to be looked at; more are like these.
+const LOOKED_AT: usize = 10_000;
+/// Computing time of the trial.
+const TRIAL: Duration = Duration::from_millis(10);
+
+/// A scenario built to be looked at: of very many blocks or spheres only the first.
+pub struct Glance {
+    /// The simulation.
+    pub simulation: Simulation,
+    /// How many there are for each that was built.
+    pub times: f64,
+    /// How many blocks or spheres there are.
+    pub count: usize,
+}
+
+impl Glance {
+    /// Builds as much of a scenario as can be looked at in little time.
+    ///
+    /// # Errors
+    /// As [`Simulation::new`].
+    pub fn new(mut scenario: Scenario) -> Result<Self, ScenarioError> {
+        let chain = scenario.chain.as_mut().map(|chain| &mut chain.count);
+        let spheres = scenario.spheres.as_mut().map(|spheres| &mut spheres.count);
+        let (mut times, mut all) = (1.0, 0);
+        for count in [chain, spheres].into_iter().flatten() {
+            all = *count;
+            *count = all.min(LOOKED_AT);
+            times = all as f64 / *count as f64;
+        }
+        let simulation = Simulation::new(scenario)?;
+        Ok(Glance {
+            simulation,
+            times,
+            count: all,
+        })
+    }
+
+    /// What a run will take, with these columns in its trace. The simulation goes on for a few steps.
+    pub fn estimate(&mut self, columns: &Columns) -> Estimate {
+        let simulation = &mut self.simulation;
+        let steps = simulation.built().steps;
+        let memory = memory(simulation, self.times);
+        let mut row = Vec::new();
+        columns.read(simulation, &mut row);
+        let mut length = csv_length(&row);
+        let start = Instant::now();
+        let mut failed = None;
+        let mut pace = 1;
+        while start.elapsed() < TRIAL && simulation.steps_done() < steps {
+            let left = steps - simulation.steps_done();
+            if let Err(error) = simulation.advance_observed(left.min(pace)) {
+                failed = Some(error);
+                break;
+            }
+            pace = (2 * pace).min(1024);
+            columns.read(simulation, &mut row);
+            length = length.max(csv_length(&row));
+        }
+        let elapsed = start.elapsed().as_secs_f64();
+        let done = simulation.steps_done();
+        let seconds = (failed.is_none() && done > 0).then(|| elapsed / done as f64 * steps as f64 * self.times);
+        let rows = steps.saturating_add(1);
+        let elements = &simulation.scenario().elements;
+        let meets = |element: &ElementSpec| matches!(element, ElementSpec::Contact(_) | ElementSpec::Stop(_));
+        let meets = elements.iter().any(|(_, element)| meets(element));
+        let time_from = match failed {
+            Some(error) => format!("none: {}", error.to_string().lines().next().unwrap_or_default()),
+            None if done == steps => "the whole run, which is short".to_string(),
+            None if simulation.method().chooses_steps() => {
+                format!("a guess: the first {done} of {steps} steps, and the method chooses shorter ones where it must")
+            }
+            None if simulation.crowd() => format!("the first {done} of {steps} steps, on one core"),
+            None if meets => format!("the first {done} of {steps} steps; contacts that close later take longer"),
+            None => format!("the first {done} of {steps} steps"),
+        };
+        Estimate {
+            memory_bytes: memory,
+            seconds: seconds.filter(|seconds| seconds.is_finite()),
+            rows,
+            trace_bytes: rows.saturating_mul(length),
+            time_from,
+        }
+    }
+}
+
+/// Bytes of a row as CSV.
+fn csv_length(row: &[f64]) -> u64 {
+    row.iter().map(|value| value.to_string().len() as u64 + 1).sum()
+}
+
+/// The flat state with the buffers of a step, matrices of the largest island, and what stands for blocks and spheres.
+fn memory(simulation: &Simulation, times: f64) -> u64 {
+    let network = &simulation.built().network;
+    let largest =
+        |size: fn(&crate::network::implicit::Island) -> usize| network.islands.iter().map(size).max().unwrap_or(0);
+    let (rows, size) = (largest(|island| island.rows), largest(|island| island.size));
+    let numbers = 8 * network.layout.len() + 6 * rows * rows + 2 * rows * size + size * size;
+    let links: usize = network.linkages.iter().map(|linkage| 100 * linkage.velocities).sum();
+    let crowd = simulation.chain().map_or(0, |(chain, state)| state.bytes(chain))
+        + simulation.spheres().map_or(0, |(_, state)| state.bytes());
+    (8 * (numbers + links)) as u64 + (crowd as f64 * times) as u64
+}
