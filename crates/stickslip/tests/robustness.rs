@@ -2,10 +2,11 @@
 #![allow(missing_docs)]
 
 use proptest::prelude::*;
+use stickslip::advice::Glance;
 use stickslip::core::registry::{Family, LAWS, Law, Parameter};
 use stickslip::integrate::Method;
 use stickslip::model::{Friction, GROUND, Model};
-use stickslip::run::{Ended, Options, run};
+use stickslip::run::{Ended, Options, recorded_columns, run};
 use stickslip::scenario::Scenario;
 use stickslip::{RunError, Simulation};
 
@@ -583,4 +584,67 @@ fn a_model_refuses_what_a_file_refuses() {
     let mut nowhere = Model::new(1e-3, Method::Rk4);
     nowhere.mass("a", 1.0, &[], &[]);
     assert!(nowhere.build().is_err());
+}
+
+/// A hinge about y and a floor whose normal is y: no motion opens the contact, whose gap is below 0.
+#[test]
+fn a_rigid_contact_that_no_motion_opens_does_not_hold_the_run_up() {
+    let arm = r#"
+        [simulation]
+        duration = 0.4
+        step = 0.02
+        integrator = "implicit-euler"
+        [bodies.arm]
+        kind = "linkage"
+        links = [{ name = "rod", parent = "ground", joint = "hinge", type = "revolute", axis = [0, 1, 0], mass = 2, com = [0.3, 0, 0],
+                   inertia = [0.01, 0.02, 0.02], velocity = 1.5, shape = { sphere = 0.1 } }]
+        [elements.spring]
+        kind = "spring"
+        on = "arm.hinge"
+        stiffness = 40
+    "#;
+    let floor = r#"
+        [elements.floor]
+        kind = "contact"
+        between = ["arm.rod", "ground"]
+        normal = { law = "rigid" }
+        surface = { plane = { normal = [0, 1, 0], offset = 0.07 } }
+    "#;
+    let end = |text: &str| {
+        let mut simulation = Simulation::new(Scenario::parse(text, "arm.toml", &[]).unwrap()).unwrap();
+        simulation.advance(20).unwrap();
+        [simulation.position(0)[0], simulation.velocity(0)[0]]
+    };
+    let (free, touching) = (end(arm), end(&format!("{arm}{floor}")));
+    for (free, touching) in free.iter().zip(touching) {
+        assert!(
+            (free - touching).abs() < 1e-9,
+            "{touching} where it is {free} without the contact"
+        );
+    }
+}
+
+/// One step of output holds a hundred million turns: the trial that `check` makes ends all the same.
+#[test]
+fn a_trial_step_that_takes_for_ever_is_given_up() {
+    let text = r#"
+        [simulation]
+        duration = 2
+        step = 0.05
+        integrator = "adaptive"
+        [bodies.top]
+        kind = "rigid-body"
+        mass = 3
+        shape = { box = [0.1, 0.2, 0.3] }
+        angular_velocity = [2e10, 1e10, 3e8]
+    "#;
+    let mut glance = Glance::new(Scenario::parse(text, "top.toml", &[]).unwrap()).unwrap();
+    let columns = recorded_columns(&glance.simulation).unwrap();
+    let estimate = glance.estimate(&columns);
+    assert_eq!(estimate.seconds, None);
+    assert!(
+        estimate.time_from.contains("step 1 takes longer"),
+        "{}",
+        estimate.time_from
+    );
 }

@@ -1,9 +1,12 @@
 //! What a run will take: time by a short trial, memory and rows by counting.
 
 use crate::scenario::{ElementSpec, Scenario, ScenarioError};
-use crate::simulation::Simulation;
+use crate::simulation::{RunError, Simulation};
+use crate::stop::Stop;
 use crate::trace::Columns;
 use serde::Serialize;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 /// What a run will take, about.
@@ -25,6 +28,8 @@ pub struct Estimate {
 const LOOKED_AT: usize = 10_000;
 /// Computing time of the trial.
 const TRIAL: Duration = Duration::from_millis(10);
+/// When it is stopped within a step: a method that chooses its own steps may need very many of them for one.
+const PATIENCE: Duration = Duration::from_millis(300);
 
 /// A scenario built to be looked at: of very many blocks or spheres only the first.
 pub struct Glance {
@@ -66,6 +71,18 @@ impl Glance {
         let mut row = Vec::new();
         columns.read(simulation, &mut row);
         let mut length = csv_length(&row);
+        let stop = Stop::default();
+        let (over, watched) = channel::<()>();
+        let watch = std::thread::Builder::new().spawn({
+            let stop = stop.clone();
+            move || {
+                if watched.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        });
+        // Without a thread to spare the trial takes as long as it takes.
+        simulation.heed(watch.is_ok().then_some(&stop));
         let start = Instant::now();
         let mut failed = None;
         let mut pace = 1;
@@ -80,6 +97,11 @@ impl Glance {
             length = length.max(csv_length(&row));
         }
         let elapsed = start.elapsed().as_secs_f64();
+        drop(over);
+        if let Ok(watch) = watch {
+            let _ = watch.join();
+        }
+        simulation.heed(None);
         let done = simulation.steps_done();
         let seconds = (failed.is_none() && done > 0).then(|| elapsed / done as f64 * steps as f64 * self.times);
         let rows = steps.saturating_add(1);
@@ -87,6 +109,9 @@ impl Glance {
         let meets = |element: &ElementSpec| matches!(element, ElementSpec::Contact(_) | ElementSpec::Stop(_));
         let meets = elements.iter().any(|(_, element)| meets(element));
         let time_from = match failed {
+            Some(RunError::Stopped { .. }) => {
+                format!("none: step {} takes longer than {} s", done + 1, PATIENCE.as_secs_f64())
+            }
             Some(error) => format!("none: {}", error.to_string().lines().next().unwrap_or_default()),
             None if done == steps => "the whole run, which is short".to_string(),
             None if simulation.method().chooses_steps() => {

@@ -58,8 +58,8 @@ struct Part {
 
 /// Least share of a part.
 const SPLINTER: f64 = 1.0 / (1u32 << 24) as f64;
-/// Parts that are tried in one step before it is given up.
-const MOST_PARTS: u32 = 20_000;
+/// Parts of one step that may fail before it is given up: where nothing is solved each takes milliseconds.
+const MOST_FAILURES: u32 = 1000;
 
 /// Why a part of a step did not succeed.
 enum Trouble {
@@ -120,9 +120,8 @@ fn in_halves<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work
     let ImplicitScratch { start, start_work, .. } = &mut scratch.implicit;
     start.copy_from_slice(&scratch.trial);
     start_work.copy_from(work);
-    let (mut done, mut share, mut tried) = (0.0, 0.5, 0);
+    let (mut done, mut share, mut failures) = (0.0, 0.5, 0);
     while done < 1.0 {
-        tried += 1;
         let part = Part {
             step: share * network.step,
             share,
@@ -138,7 +137,10 @@ fn in_halves<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work
                     share *= 2.0;
                 }
             }
-            Err(Trouble::Unsolved) if share > SPLINTER && tried < MOST_PARTS => share *= 0.5,
+            Err(Trouble::Unsolved) if share > SPLINTER && failures < MOST_FAILURES => {
+                failures += 1;
+                share *= 0.5;
+            }
             Err(trouble) => {
                 scratch.trial.copy_from_slice(&scratch.implicit.start);
                 work.copy_from(&scratch.implicit.start_work);

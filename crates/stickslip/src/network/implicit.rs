@@ -450,7 +450,10 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
             );
         }
         // Where no motion opens or closes the contact no force can either, and none acts.
-        if jacobian[rows * n..(rows + 1) * n].iter().all(|entry| entry.abs() <= IMMOVABLE) {
+        if jacobian[rows * n..(rows + 1) * n]
+            .iter()
+            .all(|entry| entry.abs() <= IMMOVABLE)
+        {
             candidate.target = candidate.target.min(room.free[rows]);
         }
         room.dims[room.sources.len()] = candidate.axes;
