@@ -897,3 +897,18 @@ fn contacts_with_friction_are_found_nearly_always() {
         .count();
     assert!(failed <= 6, "{failed} of 3000");
 }
+
+#[test]
+fn what_no_force_can_solve_is_given_up() {
+    // The second contact should open at 0.3, and nothing moves it; the first alone is at rest with a force of 1/2.
+    let contact = Kind::Contact(0.0, 0.0, 0.0, false);
+    let solution = solve(
+        &[1, 1],
+        &[2.0, 0.0, 0.0, 0.0],
+        &[-1.0, -0.3],
+        &[contact.clone(), contact.clone()],
+    );
+    assert!(!solution.outcome.converged, "{solution:?}");
+    let alone = solve(&[1], &[0.0], &[-0.3], &[contact]);
+    assert!(!alone.outcome.converged, "{alone:?}");
+}

@@ -733,8 +733,8 @@ impl Work {
                 return iterations;
             }
             let (residual, _) = island.residual(force, velocity, 0.0);
-            // Also where the residual is no number.
-            let stalls = residual.is_nan() || residual > 0.5 * last;
+            // Also where the residual is no number, or infinite for ever: a row that nothing moves.
+            let stalls = !residual.is_finite() || residual > 0.5 * last;
             last = residual;
             if residual == 0.0 || stalls {
                 break;
