@@ -51,5 +51,8 @@ fn a_contradicted_claim_is_no_failure_and_the_study_stands_beside_the_page() {
     assert!(ran.err.contains("contradicted: No model but P"), "{}", ran.err);
     assert!(folder.read("page/index.html").contains("href=\"science.html\""));
     let study = folder.read("page/science.html");
-    assert!(study.contains("Errata") && !study.contains(".md\""), "links to files that are not there");
+    assert!(
+        study.contains("Errata") && !study.contains(".md\""),
+        "links to files that are not there"
+    );
 }
