@@ -80,7 +80,7 @@ fn drawn_block(title: &str, moves: &str, speed: &str, friction: &str) -> Schemat
             mass((252.0, 70.0), (14.0, 30.0), ""),
             arrow((260.0, 70.0), (300.0, 70.0), speed),
             arrow((95.0, 36.0), (140.0, 36.0), moves),
-            arrow((80.0, 84.0), (48.0, 84.0), friction),
+            arrow((80.0, 79.0), (48.0, 79.0), friction),
         ],
     )
 }
@@ -144,7 +144,7 @@ pub fn seed000(_: &mut Bench) -> Result<Drawn, String> {
             mass((130.0, 60.0), (70.0, 40.0), "$M$"),
             arrow((165.0, 60.0), (205.0, 60.0), "$h$"),
             arrow((120.0, 28.0), (165.0, 28.0), "$v$"),
-            arrow((95.0, 74.0), (60.0, 74.0), "$f$"),
+            arrow((95.0, 70.0), (60.0, 70.0), "$f$"),
         ],
     );
     let two = drawing(
@@ -191,7 +191,7 @@ pub fn seed001(_: &mut Bench) -> Result<Drawn, String> {
             wall((20.0, 100.0), (240.0, 100.0)),
             mass((90.0, 45.0), (60.0, 36.0), "$M$"),
             arrow((120.0, 45.0), (175.0, 45.0), "$v_{xy}$"),
-            arrow((90.0, 63.0), (90.0, 92.0), "$p_z$"),
+            arrow((90.0, 63.0), (90.0, 88.0), "$p_z$"),
         ],
     );
     let conveyor = drawing(

@@ -177,7 +177,7 @@ pub fn recovery(bench: &mut Bench) -> Result<Drawn, String> {
     }
     curves.labels = vec![
         (0.25, 0.34, "slide".into()),
-        (0.9, 0.06, "unload, hold".into()),
+        (0.78, 0.05, "unload, hold".into()),
         (1.07, 0.375, "reload".into()),
     ];
     let fine: Vec<f64> = (0..=100).map(|i| libm::exp10(0.04 * f64::from(i))).collect();
