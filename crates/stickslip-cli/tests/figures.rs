@@ -43,3 +43,16 @@ fn a_folder_that_cannot_be_is_told() {
         .fails(1, &["page"]);
     assert_eq!(folder.read("page"), "a file");
 }
+
+#[test]
+fn a_contradicted_claim_is_no_failure_and_the_study_stands_beside_the_page() {
+    let folder = Folder::new("contradicted");
+    let ran = folder.run(&["figures", "fig000-3", "--out", "page"]).ok();
+    assert!(ran.err.contains("contradicted: No model but P"), "{}", ran.err);
+    assert!(folder.read("page/index.html").contains("href=\"science.html\""));
+    let study = folder.read("page/science.html");
+    assert!(
+        study.contains("Errata") && !study.contains(".md\""),
+        "links to files that are not there"
+    );
+}

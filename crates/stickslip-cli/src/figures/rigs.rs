@@ -80,7 +80,7 @@ fn drawn_block(title: &str, moves: &str, speed: &str, friction: &str) -> Schemat
             mass((252.0, 70.0), (14.0, 30.0), ""),
             arrow((260.0, 70.0), (300.0, 70.0), speed),
             arrow((95.0, 36.0), (140.0, 36.0), moves),
-            arrow((80.0, 84.0), (48.0, 84.0), friction),
+            arrow((80.0, 79.0), (48.0, 79.0), friction),
         ],
     )
 }
@@ -126,9 +126,16 @@ fn friction_proxy(title: &str, position: &str, place: &str) -> Schematic {
     drawing(title, (340.0, 115.0), symbols)
 }
 
+/// Rigs with their captions, and nothing measured.
+fn rigs(schematics: Vec<(Schematic, String)>) -> Drawn {
+    Drawn {
+        schematics,
+        ..Drawn::default()
+    }
+}
+
 /// Paper on model P.
 pub fn seed000(_: &mut Bench) -> Result<Drawn, String> {
-    let mut drawn = Drawn::default();
     let one = drawing(
         "A block on a floor",
         (260.0, 105.0),
@@ -137,7 +144,7 @@ pub fn seed000(_: &mut Bench) -> Result<Drawn, String> {
             mass((130.0, 60.0), (70.0, 40.0), "$M$"),
             arrow((165.0, 60.0), (205.0, 60.0), "$h$"),
             arrow((120.0, 28.0), (165.0, 28.0), "$v$"),
-            arrow((95.0, 74.0), (60.0, 74.0), "$f$"),
+            arrow((95.0, 70.0), (60.0, 70.0), "$f$"),
         ],
     );
     let two = drawing(
@@ -152,7 +159,7 @@ pub fn seed000(_: &mut Bench) -> Result<Drawn, String> {
             arrow((100.0, 110.0), (140.0, 110.0), "$v_b$"),
         ],
     );
-    drawn.schematics = vec![
+    Ok(rigs(vec![
         (
             one,
             "Fig 1 of the paper: a body on a fixed surface, under a load $h$ and friction $f$.".into(),
@@ -162,13 +169,11 @@ pub fn seed000(_: &mut Bench) -> Result<Drawn, String> {
             drawn_block("A block pulled by a spring", "$v$", "$V(t)$", "$f$"),
             "Fig 7: a block pulled by a spring whose end moves at $V(t)$.".into(),
         ),
-    ];
-    Ok(drawn)
+    ]))
 }
 
 /// Xiong, Kikuuwe and Yamamoto.
 pub fn seed001(_: &mut Bench) -> Result<Drawn, String> {
-    let mut drawn = Drawn::default();
     let mut contact = vec![
         wall((40.0, 130.0), (220.0, 130.0)),
         mass((130.0, 35.0), (80.0, 34.0), "$M$"),
@@ -186,7 +191,7 @@ pub fn seed001(_: &mut Bench) -> Result<Drawn, String> {
             wall((20.0, 100.0), (240.0, 100.0)),
             mass((90.0, 45.0), (60.0, 36.0), "$M$"),
             arrow((120.0, 45.0), (175.0, 45.0), "$v_{xy}$"),
-            arrow((90.0, 63.0), (90.0, 92.0), "$p_z$"),
+            arrow((90.0, 63.0), (90.0, 88.0), "$p_z$"),
         ],
     );
     let conveyor = drawing(
@@ -206,7 +211,7 @@ pub fn seed001(_: &mut Bench) -> Result<Drawn, String> {
             arrow((280.0, 138.0), (230.0, 138.0), "$u$"),
         ],
     );
-    drawn.schematics = vec![
+    Ok(rigs(vec![
         (
             friction_proxy("Friction through a proxy", "$p$", "proxy"),
             "Fig 2 of the paper: Coulomb friction acts on a massless proxy, which a spring and a damper join to the body (eq 9).".into(),
@@ -220,33 +225,27 @@ pub fn seed001(_: &mut Bench) -> Result<Drawn, String> {
             conveyor,
             "Fig 6, example 2: block 1 hangs on a spring between the wall and block 2, which lies on a belt that runs at $u$ towards the wall.".into(),
         ),
-    ];
-    Ok(drawn)
+    ]))
 }
 
 /// Paper on the trapezoidal update.
 pub fn seed002(_: &mut Bench) -> Result<Drawn, String> {
-    let mut drawn = Drawn::default();
-    drawn.schematics = vec![(
+    Ok(rigs(vec![(
         drawn_block("A slider drawn by a spring", "$u_t$", "$V$", "$S f_t$"),
         "Fig 2 of the paper: a slider of mass $M$ and contact area $S$, drawn by a spring at the constant speed $V$ (eq 32).".into(),
-    )];
-    Ok(drawn)
+    )]))
 }
 
 /// Ozaki, Hashiguchi and Chen.
 pub fn seed003(_: &mut Bench) -> Result<Drawn, String> {
-    let mut drawn = Drawn::default();
-    drawn.schematics = vec![(
+    Ok(rigs(vec![(
         drawn_block("A slider drawn by a spring", "$ū$", "$v$", "$f_t$"),
         "Fig 1(a) of the paper: a slider of mass $M$ on a fixed base, drawn by a spring of stiffness $K$ at the constant speed $v$ (eq 30).".into(),
-    )];
-    Ok(drawn)
+    )]))
 }
 
 /// Paper on the modular architecture.
 pub fn seed004(_: &mut Bench) -> Result<Drawn, String> {
-    let mut drawn = Drawn::default();
     let sphere = drawing(
         "A sphere on a floor",
         (260.0, 130.0),
@@ -268,7 +267,7 @@ pub fn seed004(_: &mut Bench) -> Result<Drawn, String> {
             labels: vec!["$θ_0$".into(), "$θ_1$".into()],
         }],
     );
-    drawn.schematics = vec![
+    Ok(rigs(vec![
         (
             friction_proxy("Friction through a massless object", "$p$", "massless"),
             "Fig 1 of the paper: friction acts on a massless object, which a spring and a damper join to the body."
@@ -282,6 +281,5 @@ pub fn seed004(_: &mut Bench) -> Result<Drawn, String> {
             arm,
             "Fig 5: simulations II and III, an arm of two links with a motor and friction in each joint.".into(),
         ),
-    ];
-    Ok(drawn)
+    ]))
 }

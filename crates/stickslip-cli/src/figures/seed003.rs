@@ -177,7 +177,7 @@ pub fn recovery(bench: &mut Bench) -> Result<Drawn, String> {
     }
     curves.labels = vec![
         (0.25, 0.34, "slide".into()),
-        (0.9, 0.06, "unload, hold".into()),
+        (0.78, 0.05, "unload, hold".into()),
         (1.07, 0.375, "reload".into()),
     ];
     let fine: Vec<f64> = (0..=100).map(|i| libm::exp10(0.04 * f64::from(i))).collect();
@@ -553,6 +553,9 @@ fn for_masses() -> Vec<String> {
     ]
 }
 
+/// Whether a cell is of a class.
+type Is = fn(&Cell) -> bool;
+
 /// Fig 9: the plane of spring and driving speed.
 pub fn mode_maps(bench: &mut Bench) -> Result<Drawn, String> {
     let mut drawn = Drawn::default();
@@ -576,15 +579,15 @@ pub fn mode_maps(bench: &mut Bench) -> Result<Drawn, String> {
             legend: Legend::Auto,
             ..Panel::new("driving speed $v$ (mm/s)", "spring $K$ (N/mm)")
         };
-        let creeps = |cell: &Cell| cell.settled && !cell.stable && !cell.inertial;
-        let swings = |cell: &Cell| cell.settled && !cell.stable && cell.inertial;
-        let slides = |cell: &Cell| cell.settled && cell.stable;
-        let edge = |cell: &Cell| !cell.settled;
-        let classes: [(&str, Color, &dyn Fn(&Cell) -> bool); 4] = [
-            ("stable", BLUE, &slides),
-            ("stick-slip, creep (A)", ORANGE, &creeps),
-            ("stick-slip, inertia (B)", PINK, &swings),
-            ("at the threshold", Color::GREY, &edge),
+        let creeps: Is = |cell| cell.settled && !cell.stable && !cell.inertial;
+        let swings: Is = |cell| cell.settled && !cell.stable && cell.inertial;
+        let slides: Is = |cell| cell.settled && cell.stable;
+        let edge: Is = |cell| !cell.settled;
+        let classes = [
+            ("stable", BLUE, slides),
+            ("stick-slip, creep (A)", ORANGE, creeps),
+            ("stick-slip, inertia (B)", PINK, swings),
+            ("at the threshold", Color::GREY, edge),
         ];
         for (label, color, is) in classes {
             let (v, k) = cells
@@ -645,13 +648,11 @@ pub fn mode_maps(bench: &mut Bench) -> Result<Drawn, String> {
                 drawn.found.note(id, of(k, v));
             }
             // Slow drives creep; cycles in which mass and spring swing come with fast ones.
-            let fastest =
-                |is: &dyn Fn(&Cell) -> bool| largest(cells.iter().filter(|cell| is(cell)).map(|cell| 1e3 * cell.y));
-            let slowest =
-                |is: &dyn Fn(&Cell) -> bool| smallest(cells.iter().filter(|cell| is(cell)).map(|cell| 1e3 * cell.y));
-            drawn.found.note("creep.slowest", slowest(&creeps));
-            drawn.found.note("creep.fastest", fastest(&creeps));
-            drawn.found.note("inertia.slowest", slowest(&swings));
+            let fastest = |is: Is| largest(cells.iter().filter(|cell| is(cell)).map(|cell| 1e3 * cell.y));
+            let slowest = |is: Is| smallest(cells.iter().filter(|cell| is(cell)).map(|cell| 1e3 * cell.y));
+            drawn.found.note("creep.slowest", slowest(creeps));
+            drawn.found.note("creep.fastest", fastest(creeps));
+            drawn.found.note("inertia.slowest", slowest(swings));
         }
         drawn.found.note(
             format!("unsettled{mass}"),

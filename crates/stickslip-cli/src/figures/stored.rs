@@ -58,8 +58,9 @@ impl Stored {
     /// The file that holds them.
     pub fn text(&self) -> String {
         let mut out = format!(
-            "# Outcomes of long runs. `{}` does them anew and writes this file beside the page.\n\ndate = \"{}\"\ncommand = \"{}\"\n",
-            self.command, self.date, self.command
+            "# Outcomes of long runs. `stickslip figures --all` does them anew and writes this file beside the page.\n\n\
+             date = \"{}\"\ncommand = \"{}\"\n",
+            self.date, self.command
         );
         for run in &self.run {
             let values: Vec<String> = run.values.iter().map(|value| format!("{value:.4}")).collect();
@@ -76,7 +77,10 @@ impl Stored {
 
     /// Where they come from, for a caption.
     pub fn origin(&self) -> String {
-        format!("Runs of {}, by {}.", self.date, self.command)
+        format!(
+            "Stored outcome of {}, by: {}. stickslip figures --all repeats the runs.",
+            self.date, self.command
+        )
     }
 }
 
