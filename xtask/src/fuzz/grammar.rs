@@ -199,9 +199,9 @@ fn law(family: Family, method: &str, random: &mut Random) -> &'static Law {
         .collect();
     let all: Vec<&'static Law> = LAWS.iter().filter(|law| law.family == family).collect();
     if fitting.is_empty() || random.once_in(40) {
-        random.pick(&all)
+        random.pick::<&Law>(&all)
     } else {
-        random.pick(&fitting)
+        random.pick::<&Law>(&fitting)
     }
 }
 
