@@ -648,3 +648,42 @@ fn a_trial_step_that_takes_for_ever_is_given_up() {
         estimate.time_from
     );
 }
+
+/// The square of the weight is beyond all numbers, its friction is not: μ·m·g on the level.
+#[test]
+fn forces_beyond_the_root_of_all_numbers_have_a_size() {
+    let text = r#"
+        [simulation]
+        duration = 0.01
+        step = 0.001
+        integrator = "implicit-euler"
+        gravity = [0, 0, -2]
+        [bodies.star]
+        kind = "mass"
+        mass = 4e250
+        axis = [1, 0, 0]
+        velocity = 3
+        [elements.floor]
+        kind = "friction"
+        between = ["star", "ground"]
+        law = "implicit"
+        mu = 0.25
+    "#;
+    let mut simulation = Simulation::new(Scenario::parse(text, "star.toml", &[]).unwrap()).unwrap();
+    let outcome = run(&mut simulation, None, Options::default()).unwrap();
+    assert_eq!(outcome.ended, Ended::Complete);
+    let force = outcome.report.elements["floor"]["max_force"].as_f64().unwrap();
+    assert!((force / 2e250 - 1.0).abs() < 1e-12, "{force}");
+}
+
+#[test]
+fn a_solve_without_a_residual_names_none() {
+    let unsolved = |residual: f64| RunError::Unsolved {
+        time: 0.5,
+        residual,
+        remedy: "use a smaller step".to_string(),
+    };
+    assert!(unsolved(0.25).to_string().contains("residual 2.5e-1"));
+    let words = unsolved(f64::INFINITY).to_string();
+    assert!(!words.contains("inf") && words.contains("smaller step"), "{words}");
+}
