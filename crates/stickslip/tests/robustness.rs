@@ -687,3 +687,38 @@ fn a_solve_without_a_residual_names_none() {
     let words = unsolved(f64::INFINITY).to_string();
     assert!(!words.contains("inf") && words.contains("smaller step"), "{words}");
 }
+
+/// Where friction falls beyond all numbers the warning says so in words.
+#[test]
+fn a_fall_beyond_all_numbers_is_warned_of_in_words() {
+    let text = r#"
+        [simulation]
+        duration = 0.1
+        step = 0.01
+        integrator = "implicit-euler"
+        [bodies.block]
+        kind = "mass"
+        mass = 1
+        [elements.floor]
+        kind = "friction"
+        between = ["block", "ground"]
+        law = "subloading"
+        mu_static = 0.6
+        mu_kinetic = 0.3
+        normal_force = 3e301
+        tangential_stiffness = 1e6
+        kappa = 2e12
+        eta = 0.01
+        r = 1e5
+    "#;
+    let simulation = Simulation::new(Scenario::parse(text, "block.toml", &[]).unwrap()).unwrap();
+    let warnings = &simulation.built().warnings;
+    assert!(
+        warnings
+            .iter()
+            .any(|warning| warning.message.contains("faster with slip")),
+        "{warnings:?}"
+    );
+    let odd = |message: &str| message.split_whitespace().any(|word| word == "inf" || word == "NaN");
+    assert!(!warnings.iter().any(|warning| odd(&warning.message)), "{warnings:?}");
+}
