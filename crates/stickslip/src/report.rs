@@ -208,6 +208,16 @@ pub struct Reporter {
     broken: bool,
 }
 
+/// The length of a force, also where its square is beyond all numbers.
+fn magnitude(force: &[f64]) -> f64 {
+    let plain = force.iter().map(|f| f * f).sum::<f64>().sqrt();
+    if plain.is_finite() {
+        return plain;
+    }
+    let largest = force.iter().fold(0.0, |largest: f64, f| largest.max(f.abs()));
+    largest * force.iter().map(|f| (f / largest) * (f / largest)).sum::<f64>().sqrt()
+}
+
 impl Reporter {
     /// Begins at the present state. `columns` must be all columns of the simulation.
     pub fn new(simulation: &mut Simulation, columns: &Columns) -> Self {
@@ -262,7 +272,7 @@ impl Reporter {
         self.last = time;
         for (i, seen) in simulation.observations()[..self.elements.len()].iter().enumerate() {
             let element = &mut self.elements[i];
-            let force = seen.force.iter().map(|f| f * f).sum::<f64>().sqrt();
+            let force = magnitude(&seen.force);
             self.broken |= !(force + seen.normal + seen.gap).is_finite();
             element.max_force = element.max_force.max(force * simulation.built().first_ratio[i].abs());
             if seen.force[0] != 0.0 {

@@ -142,11 +142,14 @@ impl fmt::Display for RunError {
             Self::Unsupported { time, what, remedy } => {
                 write!(f, "the run ends at t = {time} s: {what}\nhelp: {remedy}")
             }
-            Self::Unsolved { time, residual, remedy } => write!(
-                f,
-                "friction and contact could not be solved together at t = {time} s (residual {residual:.1e} of the force \
-                 scale)\nhelp: {remedy}"
-            ),
+            Self::Unsolved { time, residual, remedy } => {
+                write!(f, "friction and contact could not be solved together at t = {time} s")?;
+                // Where nothing was found there is no residual.
+                if residual.is_finite() {
+                    write!(f, " (residual {residual:.1e} of the force scale)")?;
+                }
+                write!(f, "\nhelp: {remedy}")
+            }
             Self::Stopped { time } => write!(f, "stopped at t = {time} s"),
         }
     }

@@ -648,3 +648,77 @@ fn a_trial_step_that_takes_for_ever_is_given_up() {
         estimate.time_from
     );
 }
+
+/// The square of the weight is beyond all numbers, its friction is not: μ·m·g on the level.
+#[test]
+fn forces_beyond_the_root_of_all_numbers_have_a_size() {
+    let text = r#"
+        [simulation]
+        duration = 0.01
+        step = 0.001
+        integrator = "implicit-euler"
+        gravity = [0, 0, -2]
+        [bodies.star]
+        kind = "mass"
+        mass = 4e250
+        axis = [1, 0, 0]
+        velocity = 3
+        [elements.floor]
+        kind = "friction"
+        between = ["star", "ground"]
+        law = "implicit"
+        mu = 0.25
+    "#;
+    let mut simulation = Simulation::new(Scenario::parse(text, "star.toml", &[]).unwrap()).unwrap();
+    let outcome = run(&mut simulation, None, Options::default()).unwrap();
+    assert_eq!(outcome.ended, Ended::Complete);
+    let force = outcome.report.elements["floor"]["max_force"].as_f64().unwrap();
+    assert!((force / 2e250 - 1.0).abs() < 1e-12, "{force}");
+}
+
+#[test]
+fn a_solve_without_a_residual_names_none() {
+    let unsolved = |residual: f64| RunError::Unsolved {
+        time: 0.5,
+        residual,
+        remedy: "use a smaller step".to_string(),
+    };
+    assert!(unsolved(0.25).to_string().contains("residual 2.5e-1"));
+    let words = unsolved(f64::INFINITY).to_string();
+    assert!(!words.contains("inf") && words.contains("smaller step"), "{words}");
+}
+
+/// Where friction falls beyond all numbers the warning says so in words.
+#[test]
+fn a_fall_beyond_all_numbers_is_warned_of_in_words() {
+    let text = r#"
+        [simulation]
+        duration = 0.1
+        step = 0.01
+        integrator = "implicit-euler"
+        [bodies.block]
+        kind = "mass"
+        mass = 1
+        [elements.floor]
+        kind = "friction"
+        between = ["block", "ground"]
+        law = "subloading"
+        mu_static = 0.6
+        mu_kinetic = 0.3
+        normal_force = 3e301
+        tangential_stiffness = 1e6
+        kappa = 2e12
+        eta = 0.01
+        r = 1e5
+    "#;
+    let simulation = Simulation::new(Scenario::parse(text, "block.toml", &[]).unwrap()).unwrap();
+    let warnings = &simulation.built().warnings;
+    assert!(
+        warnings
+            .iter()
+            .any(|warning| warning.message.contains("faster with slip")),
+        "{warnings:?}"
+    );
+    let odd = |message: &str| message.split_whitespace().any(|word| word == "inf" || word == "NaN");
+    assert!(!warnings.iter().any(|warning| odd(&warning.message)), "{warnings:?}");
+}

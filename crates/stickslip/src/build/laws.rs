@@ -681,6 +681,11 @@ impl Builder<'_> {
             return;
         }
         let key = format!("{path}.tangential_stiffness");
+        if !(most + margin).is_finite() {
+            let message = "friction can fall faster with slip than any contact is stiff";
+            self.warn(&key, message, "use a smaller normal force, kappa or r");
+            return;
+        }
         if in_contact {
             let message = format!(
                 "under {most:.3e} N, which weight and touch-down let expect, friction can fall by {margin:.3e} N per metre of slip, as \

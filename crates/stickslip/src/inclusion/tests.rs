@@ -723,3 +723,20 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn titles_bring_nothing_unseen_into_what_is_emitted() {
+    let inclusion = Inclusion::new(Description {
+        title: "bell \u{7}, zero \0, escape \u{1b}[31m, turned \u{202e}".into(),
+        states: vec![("x".into(), 1.0)],
+        equations: vec![("x".into(), "-2*x".into())],
+        ..Description::default()
+    })
+    .unwrap();
+    for (name, form) in Form::ALL {
+        let text = inclusion.emit(form);
+        assert!(text.contains("bell"), "{name}: {text}");
+        let seen = |letter: char| letter == '\n' || (!letter.is_control() && letter != '\u{202e}');
+        assert!(text.chars().all(seen), "{name}: {text:?}");
+    }
+}

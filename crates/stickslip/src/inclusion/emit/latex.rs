@@ -1,9 +1,8 @@
 //! A LaTeX document. Added states and their numbers are called as in the paper: e, a, K, β, α with their index (seed 001,
 //! eq 18).
 
-use super::Inclusion;
 use super::print::comparison;
-use super::relation;
+use super::{Inclusion, relation, unseen};
 use crate::inclusion::graph::{Id, Op};
 use crate::inclusion::rewrite::AXES;
 use crate::inclusion::tree::Name;
@@ -42,7 +41,7 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
     let latex = Latex(inclusion);
     let title = match inclusion.description.title.as_str() {
         "" => "A differential inclusion".to_string(),
-        title => escaped(title),
+        title => escaped(&title.replace(unseen, " ")),
     };
     let mut out = format!(
         "\\documentclass{{article}}\n\\usepackage[utf8]{{inputenc}}\n\\usepackage{{amsmath}}\n\\allowdisplaybreaks\n\

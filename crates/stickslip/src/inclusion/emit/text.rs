@@ -2,7 +2,7 @@
 
 use super::names::{Identifiers, Language};
 use super::print::{Level, Printer, Style};
-use super::{Inclusion, plain, relation, written};
+use super::{Inclusion, plain, relation, unseen, written};
 use crate::profile::Profile;
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
     let (before, after) = (inclusion.written_states(), inclusion.states.len());
     let mut out = String::new();
     if !inclusion.description.title.is_empty() {
-        out += &format!("{}\n", inclusion.description.title);
+        out += &format!("{}\n", inclusion.description.title.replace(unseen, " "));
     }
     let grow = if after > before {
         format!("{before} states become {after}")
