@@ -128,7 +128,7 @@ pub(crate) fn suspect(simulation: &mut Simulation, start: Option<Energy>) -> boo
         return false;
     };
     let given = start.0 + f64::max(0.0, start.1 - gravity) + ROUNDING * (start.1.abs() + gravity.abs());
-    !(live <= EXPLOSION * given || live <= EXPLOSION * given + reach(simulation))
+    !live.is_finite() || !(live <= EXPLOSION * given || live <= EXPLOSION * given + reach(simulation))
 }
 
 /// The energy at the start of a simulation, wherever it stands now; of many bodies only as long as they are there.

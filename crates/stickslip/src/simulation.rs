@@ -116,11 +116,16 @@ impl fmt::Display for RunError {
                 known,
                 remedy,
             } => {
-                write!(
-                    f,
-                    "the run diverged before t = {time} s: its energy grew by {gained:.1e} J from nowhere, where there had been \
-                     {known:.1e} J; {what} is largest\nhelp: {remedy}"
-                )
+                write!(f, "the run diverged before t = {time} s: its energy ")?;
+                if gained.is_finite() && known.is_finite() {
+                    write!(
+                        f,
+                        "grew by {gained:.1e} J from nowhere, where there had been {known:.1e} J"
+                    )?;
+                } else {
+                    write!(f, "is beyond all numbers")?;
+                }
+                write!(f, "; {what} is largest\nhelp: {remedy}")
             }
             Self::Unconverged {
                 time,

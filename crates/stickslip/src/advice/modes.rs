@@ -91,7 +91,9 @@ fn strongest_lines(held: &mut Held, frictions: &[(usize, Rows, f64)], stride: u6
     let to = built
         .steps
         .min(from.saturating_add(stride.saturating_mul(SPECTRUM as u64 - 1)));
-    let steps = (0..).map(|k| from + k * stride).take_while(move |step| *step <= to);
+    let steps = (0..)
+        .map_while(|k: u64| from.checked_add(stride.checked_mul(k)?))
+        .take_while(move |step| *step <= to);
     let mut samples: Vec<Vec<Vec<f64>>> = frictions
         .iter()
         .map(|(_, rows, _)| vec![Vec::new(); rows.count])

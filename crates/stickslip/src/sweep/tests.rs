@@ -319,3 +319,32 @@ fn rows_that_are_not_read_anew_are_the_same_and_refused_with_the_same_words() {
         assert!(failed < sweep.rows(), "{axes:?}");
     }
 }
+
+/// A spring that is stretched from the start: its force is a number, its energy is not.
+#[test]
+fn energy_beyond_all_numbers_fails_a_row_as_it_fails_a_run() {
+    let text = r#"
+[simulation]
+duration = 0.01
+step = 0.001
+integrator = "rk4"
+[bodies.cam]
+kind = "driver"
+position = "0.02*sin(5*t)"
+[elements.spring]
+kind = "spring"
+between = ["cam", "ground"]
+stiffness = 8
+length = 2e200
+"#;
+    let sweep = sweep(
+        text,
+        &["elements.spring.length=list:0.1,2e200"],
+        &["final.spring.force"],
+    )
+    .unwrap();
+    let rows = rows(&sweep, 0..2, 1);
+    assert_eq!(rows[0].failure, None);
+    let failure = rows[1].failure.as_deref().unwrap_or("none");
+    assert!(failure.contains("beyond all numbers"), "{failure}");
+}
