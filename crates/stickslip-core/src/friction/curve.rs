@@ -66,24 +66,23 @@ pub struct Toward<'a, C, R: Real> {
     backward: Option<R::Mask>,
 }
 
-impl<C: Curve<R>, R: Real> Toward<'_, C, R> {
-    #[inline(always)]
-    fn choose(&self, forward: impl Fn(&C) -> R, backward: impl Fn(&C) -> R) -> R {
-        match self.backward {
-            Some(mask) if self.curve.directed() => R::select(mask, backward(self.curve), forward(self.curve)),
-            _ => forward(self.curve),
-        }
-    }
-}
-
 impl<C: Curve<R>, R: Real> Curve<R> for Toward<'_, C, R> {
     #[inline(always)]
     fn dry(&self, speed: R, load: R) -> R {
-        self.choose(|c| c.dry(speed, load), |c| c.dry_backward(speed, load))
+        // Written out three times: a closure is not always inlined, and a call would leave code that is compiled for wide vectors.
+        let forward = self.curve.dry(speed, load);
+        match self.backward {
+            Some(mask) if self.curve.directed() => R::select(mask, self.curve.dry_backward(speed, load), forward),
+            _ => forward,
+        }
     }
     #[inline(always)]
     fn slope(&self, speed: R, load: R) -> R {
-        self.choose(|c| c.slope(speed, load), |c| c.slope_backward(speed, load))
+        let forward = self.curve.slope(speed, load);
+        match self.backward {
+            Some(mask) if self.curve.directed() => R::select(mask, self.curve.slope_backward(speed, load), forward),
+            _ => forward,
+        }
     }
     #[inline(always)]
     fn viscous(&self) -> R {
@@ -91,7 +90,11 @@ impl<C: Curve<R>, R: Real> Curve<R> for Toward<'_, C, R> {
     }
     #[inline(always)]
     fn holding(&self, load: R) -> R {
-        self.choose(|c| c.holding(load), |c| c.holding_backward(load))
+        let forward = self.curve.holding(load);
+        match self.backward {
+            Some(mask) if self.curve.directed() => R::select(mask, self.curve.holding_backward(load), forward),
+            _ => forward,
+        }
     }
     #[inline(always)]
     fn constant(&self) -> bool {
