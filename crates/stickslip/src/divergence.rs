@@ -111,6 +111,10 @@ impl Watch {
         if simulation.scenario().inclusion.is_some() {
             return judge_equations(simulation, stop);
         }
+        // Energies may be beyond all numbers where the motion is not.
+        if !simulation.work().is_finite() {
+            return Some(simulation.exploded(simulation.time(), f64::INFINITY, f64::INFINITY));
+        }
         let (gained, explained) = self.unexplained(simulation)?;
         let explained = explained + jumps(simulation);
         let diverged = !gained.is_finite() || gained > EXPLOSION * explained && suspect(simulation, self.start);

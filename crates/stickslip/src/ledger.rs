@@ -2,7 +2,7 @@
 //! impacts that gained energy. Each is said if it is above 1 % of the energy moved.
 
 use crate::report::Report;
-use crate::scenario::{ElementSpec, Scenario};
+use crate::scenario::{BodySpec, ElementSpec, Scenario};
 use crate::simulation::Simulation;
 use stickslip_core::registry::{Family, law};
 
@@ -25,7 +25,7 @@ fn passive(scenario: &Scenario, element: &ElementSpec) -> bool {
             let stiff = scenario.simulation.integrator == "implicit-euler";
             (stop.normal.as_ref()).map_or(stiff, |normal| keeps(Family::Contact, &normal.law))
         }
-        ElementSpec::Actuator(_) => false,
+        ElementSpec::Actuator(_) | ElementSpec::Own(_) => false,
     }
 }
 
@@ -77,7 +77,9 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
             _ => fastest(simulation).map_or_else(String::new, |name| format!(" (\"{name}\" is fastest)")),
         }
     };
-    if large(unexplained.abs()) {
+    // A body of equations may lose or gain energy within itself.
+    let own = |(_, body): &(String, BodySpec)| matches!(body, BodySpec::Own(_));
+    if large(unexplained.abs()) && !scenario.bodies.iter().any(own) {
         let what = if unexplained < 0.0 {
             "came from nowhere"
         } else {

@@ -30,7 +30,7 @@
 //! | step it, read motion and forces, set actuators | [`Simulation`] |
 //! | run it to its end with a trace and a report | [`run::run`] |
 //! | run it many times with other values | [`sweep::Sweep`] |
-//! | write a law or a body of your own | [`model::Model::own_friction`], [`model::Model::own_body`] |
+//! | write an element or a body of your own | [`model::Model::own_element`], [`model::Model::own_body`] |
 //! | know what was chosen and what to expect | [`advice::advise`] |
 //! | see the laws and what they promise | [`core::registry`] |
 
@@ -41,6 +41,7 @@ pub mod build;
 pub mod chain;
 pub mod divergence;
 pub mod element;
+pub mod equations;
 pub mod inclusion;
 pub mod integrate;
 pub mod ledger;

@@ -1,7 +1,7 @@
 //! Building a system in Rust, without a scenario file.
 
 use crate::body::{OwnBody, OwnBodySpec};
-use crate::element::own::OwnFriction;
+use crate::element::own::{Connection, OwnElement, OwnElementSpec, OwnLaw};
 use crate::integrate::Method;
 use crate::profile::Profile;
 use crate::scenario::rules::verify;
@@ -11,7 +11,6 @@ use crate::scenario::{
     SimulationSpec, SpringSpec,
 };
 use crate::simulation::Simulation;
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// The fixed world.
@@ -42,7 +41,6 @@ pub const GROUND: Port = Port::Ground;
 /// ```
 pub struct Model {
     scenario: Scenario,
-    own: BTreeMap<usize, Box<dyn OwnFriction>>,
 }
 
 /// A friction law with its numbers.
@@ -133,10 +131,7 @@ impl Model {
             sources: Default::default(),
             spans: Default::default(),
         };
-        Model {
-            scenario,
-            own: BTreeMap::new(),
-        }
+        Model { scenario }
     }
 
     /// Gravity in the world, m/s².
@@ -237,59 +232,99 @@ impl Model {
         )
     }
 
-    /// Adds friction with a law of your own.
+    /// Adds an element of your own between two coordinates, or between reference points of bodies in space.
     ///
     /// ```
-    /// use stickslip::element::own::OwnFriction;
+    /// use stickslip::element::own::{Motion, OwnElement};
     /// use stickslip::integrate::Method;
     /// use stickslip::model::{GROUND, Model};
     ///
     /// /// Quadratic drag: f = −c·|v|·v.
     /// struct Drag(f64);
-    /// impl OwnFriction for Drag {
-    ///     fn respond(&self, v: &[f64], _: f64, _: &[f64], _: f64, _: &mut [f64], force: &mut [f64]) {
-    ///         force[0] = -self.0 * v[0].abs() * v[0];
+    /// impl OwnElement for Drag {
+    ///     fn respond(&self, motion: &Motion<'_>, _: &mut [f64], force: &mut [f64]) {
+    ///         force[0] = -self.0 * motion.velocity[0].abs() * motion.velocity[0];
     ///     }
     /// }
     ///
     /// let mut model = Model::new(1e-3, Method::Rk4);
     /// let ball = model.mass("ball", 1.0, &[0.0], &[10.0]);
-    /// model.own_friction("air", ball, GROUND, Drag(0.5));
+    /// model.own_element("air", ball, GROUND, Drag(0.5));
     /// let mut simulation = model.build()?;
     /// simulation.advance(1000)?;
     /// let exact = 10.0 / (1.0 + 0.5 * 10.0 * 1.0); // v = v0/(1 + c·v0·t/m)
     /// assert!((simulation.velocity(0)[0] - exact).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn own_friction(&mut self, name: &str, first: Port, second: Port, law: impl OwnFriction + 'static) -> usize {
-        let element = self.friction(name, first, second, Friction::law("own", 0.0));
-        self.own.insert(element, Box::new(law));
-        element
+    pub fn own_element(&mut self, name: &str, first: Port, second: Port, law: impl OwnElement + 'static) -> usize {
+        self.own_element_on(name, &[Connection::between(first, second)], law)
+    }
+
+    /// Adds an element of your own that takes hold of points of bodies, or of up to three pairs of coordinates at once.
+    ///
+    /// A differential, whose carrier turns with the mean of its two shafts, as a stiff element on three shafts:
+    ///
+    /// ```
+    /// use stickslip::element::own::{Connection, Motion, OwnElement};
+    /// use stickslip::integrate::Method;
+    /// use stickslip::model::{GROUND, Model};
+    ///
+    /// struct Differential { stiffness: f64, damping: f64 }
+    /// impl OwnElement for Differential {
+    ///     fn respond(&self, motion: &Motion<'_>, _: &mut [f64], force: &mut [f64]) {
+    ///         let twist = |m: &[f64]| m[0] - 0.5 * (m[1] + m[2]);
+    ///         let torque = self.stiffness * twist(motion.position) + self.damping * twist(motion.velocity);
+    ///         force.copy_from_slice(&[-torque, 0.5 * torque, 0.5 * torque]);
+    ///     }
+    /// }
+    ///
+    /// let mut model = Model::new(1e-4, Method::Rk4);
+    /// let shafts = ["carrier", "left", "right"].map(|name| model.inertia(name, 0.1));
+    /// let motor = model.actuator("motor", shafts[0], GROUND);
+    /// model.spring("brake", shafts[1], GROUND, 0.0, 1.0); // the left wheel drags, the right one is free
+    /// let ends = shafts.map(|shaft| Connection::between(shaft, GROUND));
+    /// model.own_element_on("differential", &ends, Differential { stiffness: 1e3, damping: 5.0 });
+    /// let mut simulation = model.build()?;
+    /// simulation.set_actuator(motor, 0, 2.0);
+    /// simulation.advance(20_000)?;
+    /// let [carrier, left, right] = [0, 1, 2].map(|body| simulation.velocity(body)[0]);
+    /// assert!((carrier - 0.5 * (left + right)).abs() < 1e-6 * carrier);
+    /// assert!(right > 5.0 * left);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn own_element_on(&mut self, name: &str, connections: &[Connection], law: impl OwnElement + 'static) -> usize {
+        let spec = OwnElementSpec {
+            connections: connections.to_vec(),
+            law: OwnLaw(Arc::new(law)),
+        };
+        self.element(name, ElementSpec::Own(spec))
     }
 
     /// Adds a body of your own and returns a port for each of its coordinates.
     ///
     /// ```
     /// use stickslip::body::OwnBody;
+    /// use stickslip::element::own::Motion;
     /// use stickslip::integrate::Method;
     /// use stickslip::model::{Friction, GROUND, Model};
     ///
     /// /// A cart of mass `cart` that carries a pendulum: a point mass `bob` on a rod.
     /// struct Crane { cart: f64, bob: f64, rod: f64 }
     /// impl OwnBody for Crane {
-    ///     fn coordinates(&self) -> &[&str] {
-    ///         &["cart", "swing"]
+    ///     fn coordinates(&self) -> Vec<&str> {
+    ///         vec!["cart", "swing"]
     ///     }
-    ///     fn inertia(&self, q: &[f64], matrix: &mut [f64]) {
-    ///         let coupling = self.bob * self.rod * q[1].cos();
+    ///     fn inertia(&self, motion: &Motion<'_>, matrix: &mut [f64]) {
+    ///         let coupling = self.bob * self.rod * motion.position[1].cos();
     ///         matrix.copy_from_slice(&[self.cart + self.bob, coupling, coupling, self.bob * self.rod * self.rod]);
     ///     }
-    ///     fn force(&self, q: &[f64], v: &[f64], force: &mut [f64]) {
+    ///     fn force(&self, motion: &Motion<'_>, force: &mut [f64]) {
+    ///         let (q, v) = (motion.position, motion.velocity);
     ///         force[0] = self.bob * self.rod * v[1] * v[1] * q[1].sin();
     ///         force[1] = -self.bob * 9.8 * self.rod * q[1].sin();
     ///     }
-    ///     fn potential(&self, q: &[f64]) -> f64 {
-    ///         -self.bob * 9.8 * self.rod * q[1].cos()
+    ///     fn potential(&self, motion: &Motion<'_>) -> f64 {
+    ///         -self.bob * 9.8 * self.rod * motion.position[1].cos()
     ///     }
     /// }
     ///
@@ -331,6 +366,6 @@ impl Model {
         if !faults.is_empty() {
             return Err(self.scenario.error(faults));
         }
-        Simulation::with_own_laws(self.scenario, self.own)
+        Simulation::new(self.scenario)
     }
 }

@@ -4,7 +4,6 @@ use crate::analysis::slip_events::SlipEventsReport;
 use crate::build::{Built, Place, build};
 use crate::chain::{Aggregates, Chain, ChainState};
 use crate::element::Observation;
-use crate::element::own::OwnFriction;
 use crate::integrate::lanes::{self, Lane};
 use crate::integrate::march::{self, Statistics};
 use crate::integrate::{Halt, Method, Work};
@@ -15,7 +14,6 @@ use crate::network::{NetworkState, Scratch};
 use crate::scenario::{ElementSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Scenario, ScenarioError};
 use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use crate::stop::{Stop, is_set};
-use std::collections::BTreeMap;
 use std::fmt;
 use std::ops::ControlFlow;
 
@@ -212,16 +210,9 @@ pub struct Simulation {
 impl Simulation {
     /// Builds the network of a scenario and puts it at its start.
     pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
-        Self::with_own_laws(scenario, BTreeMap::new())
-    }
-
-    /// As [`Simulation::new`], with laws of the user's own for some friction elements (by number).
-    pub fn with_own_laws(
-        scenario: Scenario,
-        own: BTreeMap<usize, Box<dyn OwnFriction>>,
-    ) -> Result<Self, ScenarioError> {
-        let open_ledger = !own.is_empty();
-        let mut built = build(&scenario, own)?;
+        let own = |(_, element): &(String, ElementSpec)| matches!(element, ElementSpec::Own(_));
+        let open_ledger = scenario.elements.iter().any(own);
+        let mut built = build(&scenario)?;
         let chain = built.chain_start.take();
         let spheres = built.spheres_start.take();
         let state = built.network.initial_state();
@@ -253,7 +244,7 @@ impl Simulation {
         if !self.scenario.put_numbers(changes) {
             return Ok(false);
         }
-        let built = build(&self.scenario, BTreeMap::new())?;
+        let built = build(&self.scenario)?;
         let network = &built.network;
         if !self.scratch.renew(&self.built.network, network) {
             self.scratch = network.scratch();

@@ -155,6 +155,9 @@ impl Columns {
                     self.push(format!("{name}.{coordinate}.position"), Source::State(placed.q + i));
                     self.push(format!("{name}.{coordinate}.velocity"), Source::State(placed.v + i));
                 }
+                for (i, state) in placed.body.state_names().iter().enumerate() {
+                    self.push(format!("{name}.{state}"), Source::State(placed.state + i));
+                }
             }
         }
     }
@@ -219,6 +222,12 @@ impl Columns {
                 if let Some(friction) = &spec.friction {
                     self.push(format!("{name}.mode"), Source::Mode(index));
                     self.bristle(simulation, index, name, &friction.law, 1);
+                }
+            }
+            ElementSpec::Own(spec) => {
+                let first = simulation.built().states[index].0;
+                for (i, state) in spec.law.0.state_names().iter().enumerate() {
+                    self.push(format!("{name}.{state}"), Source::State(first + i));
                 }
             }
             ElementSpec::Spring(_) | ElementSpec::Actuator(_) | ElementSpec::Gear(_) => (),

@@ -4,7 +4,7 @@ mod common;
 
 use common::{close, orders, simulation, written};
 use std::sync::atomic::{AtomicUsize, Ordering};
-use stickslip::element::own::OwnFriction;
+use stickslip::element::own::{Motion, OwnElement};
 use stickslip::integrate::Method;
 use stickslip::model::{GROUND, Model};
 use stickslip::run::{Ended, Options, Outcome, run};
@@ -717,9 +717,9 @@ fn velocity_of_a_driver_by_position_is_its_slope() {
 /// v′ = v²: beyond all bounds at t = 1.
 struct Runaway;
 
-impl OwnFriction for Runaway {
-    fn respond(&self, velocity: &[f64], _: f64, _: &[f64], _: f64, _: &mut [f64], force: &mut [f64]) {
-        force[0] = velocity[0] * velocity[0];
+impl OwnElement for Runaway {
+    fn respond(&self, motion: &Motion<'_>, _: &mut [f64], force: &mut [f64]) {
+        force[0] = motion.velocity[0] * motion.velocity[0];
     }
 }
 
@@ -728,7 +728,7 @@ fn a_system_that_runs_away_ends_with_its_time_and_column() {
     for method in [Method::Adaptive, Method::Stiff] {
         let mut model = Model::new(0.1, method);
         let block = model.mass("block", 1.0, &[0.0], &[1.0]);
-        model.own_friction("runaway", block, GROUND, Runaway);
+        model.own_element("runaway", block, GROUND, Runaway);
         let mut simulation = model.build().unwrap();
         let error = simulation.advance(20).unwrap_err();
         let (time, what) = match &error {

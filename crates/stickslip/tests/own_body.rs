@@ -2,6 +2,7 @@
 
 use stickslip::Simulation;
 use stickslip::body::OwnBody;
+use stickslip::element::own::Motion;
 use stickslip::integrate::Method;
 use stickslip::model::{Friction, GROUND, Model};
 use stickslip::scenario::{BodySpec, JointType, LinkSpec, LinkageSpec, Port, Scenario};
@@ -16,16 +17,18 @@ struct Pendulum {
 const GRAVITY: f64 = 9.81;
 
 impl OwnBody for Pendulum {
-    fn coordinates(&self) -> &[&str] {
-        &["angle"]
+    fn coordinates(&self) -> Vec<&str> {
+        vec!["angle"]
     }
-    fn inertia(&self, _: &[f64], matrix: &mut [f64]) {
+    fn inertia(&self, _: &Motion<'_>, matrix: &mut [f64]) {
         matrix[0] = self.mass * self.rod * self.rod;
     }
-    fn force(&self, q: &[f64], _: &[f64], force: &mut [f64]) {
+    fn force(&self, motion: &Motion<'_>, force: &mut [f64]) {
+        let q = motion.position;
         force[0] = -self.mass * GRAVITY * self.rod * q[0].sin();
     }
-    fn potential(&self, q: &[f64]) -> f64 {
+    fn potential(&self, motion: &Motion<'_>) -> f64 {
+        let q = motion.position;
         -self.mass * GRAVITY * self.rod * q[0].cos()
     }
 }
@@ -34,15 +37,17 @@ impl OwnBody for Pendulum {
 struct Arm;
 
 impl OwnBody for Arm {
-    fn coordinates(&self) -> &[&str] {
-        &["shoulder", "elbow"]
+    fn coordinates(&self) -> Vec<&str> {
+        vec!["shoulder", "elbow"]
     }
-    fn inertia(&self, q: &[f64], matrix: &mut [f64]) {
+    fn inertia(&self, motion: &Motion<'_>, matrix: &mut [f64]) {
+        let q = motion.position;
         let (rod, coupling) = (0.25 / 3.0, 0.125 * q[1].cos());
         let mixed = rod + coupling;
         matrix.copy_from_slice(&[2.0 * rod + 0.25 + 2.0 * coupling, mixed, mixed, rod]);
     }
-    fn force(&self, q: &[f64], v: &[f64], force: &mut [f64]) {
+    fn force(&self, motion: &Motion<'_>, force: &mut [f64]) {
+        let (q, v) = (motion.position, motion.velocity);
         let turning = 0.125 * q[1].sin();
         force[0] = turning * v[1] * (2.0 * v[0] + v[1]);
         force[1] = -turning * v[0] * v[0];

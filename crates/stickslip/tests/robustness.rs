@@ -300,8 +300,8 @@ struct Noise {
     stop: Option<(u64, stickslip::Stop)>,
 }
 
-impl stickslip::element::own::OwnFriction for Noise {
-    fn respond(&self, v: &[f64], _: f64, _: &[f64], _: f64, _: &mut [f64], force: &mut [f64]) {
+impl stickslip::element::own::OwnElement for Noise {
+    fn respond(&self, motion: &stickslip::element::own::Motion<'_>, _: &mut [f64], force: &mut [f64]) {
         use std::sync::atomic::Ordering::Relaxed;
         let calls = self.calls.fetch_add(1, Relaxed);
         if let Some((at, stop)) = &self.stop
@@ -310,7 +310,7 @@ impl stickslip::element::own::OwnFriction for Noise {
             stop.store(true, Relaxed);
         }
         // SplitMix64 of the bits of the velocity: any force between -1e6 N and 1e6 N.
-        let mut bits = v[0].to_bits().wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut bits = motion.velocity[0].to_bits().wrapping_add(0x9e37_79b9_7f4a_7c15);
         bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         force[0] = (bits >> 11) as f64 / (1u64 << 52) as f64 * 1e6 - 1e6;
@@ -328,7 +328,7 @@ fn noisy(
         calls: calls.clone(),
         stop,
     };
-    model.own_friction("noise", bodies[0], bodies[1], noise);
+    model.own_element("noise", bodies[0], bodies[1], noise);
     (model.build().unwrap(), calls)
 }
 
@@ -721,4 +721,50 @@ fn a_fall_beyond_all_numbers_is_warned_of_in_words() {
     );
     let odd = |message: &str| message.split_whitespace().any(|word| word == "inf" || word == "NaN");
     assert!(!warnings.iter().any(|warning| odd(&warning.message)), "{warnings:?}");
+}
+
+/// Numbers that overflow on their way are named, not printed.
+#[test]
+fn what_is_beyond_all_numbers_is_said_in_words() {
+    let text = |method: &str, body: &str, element: &str| {
+        format!(
+            "[simulation]\nduration = 0.02\nstep = 1e-3\nintegrator = \"{method}\"\n[bodies.b]\nkind = \"mass\"\n{body}\n\
+             [elements.e]\non = \"b\"\n{element}\n"
+        )
+    };
+    let cases = [
+        text(
+            "implicit-euler",
+            "mass = 0.7\nposition = -3e300",
+            "kind = \"stop\"\nlower = 0\nratio = [1e20, 1]",
+        ),
+        text(
+            "rk4",
+            "mass = 1e-308",
+            "kind = \"friction\"\nlaw = \"proxy\"\nkinetic = 1\nstiffness = 1e308\ndamping = 1",
+        ),
+        text(
+            "implicit-euler",
+            "mass = 0.7\nposition = -3e290",
+            "kind = \"stop\"\nlower = 0",
+        ),
+    ];
+    for text in cases {
+        let said = match Scenario::parse(&text, "far.toml", &[]).and_then(Simulation::new) {
+            Err(error) => error.to_string(),
+            Ok(mut simulation) => {
+                let warnings = simulation.built().warnings.iter().map(|warning| format!("{warning:?}"));
+                let mut said: Vec<String> = warnings.collect();
+                let mut watch = stickslip::divergence::Watch::new(&mut simulation);
+                let ended = simulation.advance_observed(15).map_err(|error| error.to_string());
+                let judged = watch.judge(&mut simulation, None).map(|error| error.to_string());
+                said.extend(ended.err());
+                said.extend(judged);
+                said.join("\n")
+            }
+        };
+        assert!(!said.is_empty(), "{text}");
+        let mut words = said.split(|c: char| !c.is_alphanumeric());
+        assert!(!words.any(|word| word == "inf" || word == "NaN"), "{said}");
+    }
 }

@@ -380,16 +380,8 @@ impl Held {
                 scratch.load[velocities.start + v] += share * force;
             }
         }
-        let Scratch {
-            trial,
-            rate,
-            load,
-            frames,
-            linkages,
-            ..
-        } = scratch;
-        network.accelerate(trial, frames, linkages, load, rate);
-        rate[velocities].to_vec()
+        network.accelerate_in(scratch);
+        scratch.rate[velocities].to_vec()
     }
 
     /// Multiplications that a moment of a scan takes, about.
@@ -447,19 +439,11 @@ impl Held {
             let (accelerations, sudden) = self.place_drivers(step, &mut scratch);
             place(network, &mut scratch);
             apply::<false>(network, &mut scratch, 0.0);
-            let Scratch {
-                trial,
-                rate,
-                load,
-                frames,
-                linkages,
-                ..
-            } = &mut scratch;
-            network.accelerate(trial, frames, linkages, load, rate);
+            network.accelerate_in(&mut scratch);
             for (v, acceleration) in accelerations {
-                rate[v] = acceleration;
+                scratch.rate[v] = acceleration;
             }
-            let rate = &rate[velocities.clone()];
+            let rate = &scratch.rate[velocities.clone()];
             for island in &mut islands {
                 let pushed = DVector::from_iterator(
                     island.rows.len(),
@@ -501,20 +485,12 @@ impl Held {
                 scratch.load[first + v] += share * force;
             }
         }
-        let Scratch {
-            trial,
-            rate,
-            load,
-            frames,
-            linkages,
-            ..
-        } = scratch;
-        network.accelerate(trial, frames, linkages, load, rate);
+        network.accelerate_in(scratch);
         let size = network.world_gravity.norm().max(f64::MIN_POSITIVE);
         let moves = |geometry: &Geometry| match geometry.first {
             Attachment::Rigid(body) => {
                 let v = network.bodies[body].v;
-                rate[v..v + 6].iter().any(|a| a.abs() > 1e-6 * size)
+                scratch.rate[v..v + 6].iter().any(|a| a.abs() > 1e-6 * size)
             }
             _ => false,
         };
@@ -741,7 +717,7 @@ fn without_friction(scenario: &Scenario) -> Scenario {
             ElementSpec::Contact(spec) => (spec.normal, spec.friction) = (soft.clone(), None),
             ElementSpec::Stop(spec) => spec.normal = Some(soft.clone()),
             ElementSpec::Joint(spec) => spec.friction = None,
-            ElementSpec::Spring(_) | ElementSpec::Actuator(_) | ElementSpec::Gear(_) => (),
+            ElementSpec::Spring(_) | ElementSpec::Actuator(_) | ElementSpec::Gear(_) | ElementSpec::Own(_) => (),
         }
     }
     scenario
@@ -780,6 +756,10 @@ fn counted(scenario: &Scenario, driven_surface: bool) -> String {
     let has = |word: &str| scenario.elements.iter().any(|(_, element)| kind(element) == word);
     if pushed {
         parts.push("applied forces");
+    }
+    let own = |(_, body): &(String, BodySpec)| matches!(body, BodySpec::Own(_));
+    if has("equations") || scenario.bodies.iter().any(own) {
+        parts.push("forces of equations");
     }
     if has("actuator") {
         parts.push("actuators");

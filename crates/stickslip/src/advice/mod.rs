@@ -241,7 +241,10 @@ fn body_line(name: &str, body: &BodySpec) -> BodyLine {
             let plural = if count == 1 { "" } else { "s" };
             ("linkage", format!("{count} link{plural}, {mass} kg, {root}"))
         }
-        BodySpec::Own(own) => ("own", format!("coordinates {}", own.body.coordinates().join(", "))),
+        BodySpec::Own(own) => (
+            "equations",
+            format!("coordinates {}", own.body.coordinates().join(", ")),
+        ),
     };
     BodyLine {
         name: name.to_string(),
@@ -264,6 +267,7 @@ pub fn kind(element: &ElementSpec) -> &'static str {
         ElementSpec::Joint(_) => "joint",
         ElementSpec::Actuator(_) => "actuator",
         ElementSpec::Gear(_) => "gear",
+        ElementSpec::Own(_) => "equations",
     }
 }
 

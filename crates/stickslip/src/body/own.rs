@@ -1,36 +1,65 @@
 //! The open bucket for bodies: equations of motion written by the user, over `f64`, without an entry anywhere.
 
+use super::Frame;
+use crate::element::own::{MOST_STATES, Motion};
 use crate::network::dense::{ldlt_factor, ldlt_solve};
+use nalgebra::{Matrix3, Vector3};
 use std::fmt;
 use std::sync::Arc;
 
 /// Most coordinates of a body of the user's own.
 pub const MOST_COORDINATES: usize = 6;
 
-/// A body of the user's own: coordinates q with velocities v = q̇ and the equation
+/// A body of the user's own: coordinates q with velocities v = q̇, states z beyond motion, and the equations
 ///
-/// M(q)·v̇ = load + h(q, v)
+/// M(q)·v̇ = load + h(q, v, z, t),  ż = rates(q, v, z, t)
 ///
-/// The load is what elements at its ports exert. Every method uses the equation as it is; the implicit step takes M and h
-/// at the start of the step, as for linkages. See [`crate::model::Model::own_body`] for an example.
+/// The load is what elements at its ports exert. Every method uses the equations as they are; the implicit step takes M, h and the
+/// rates at the start of the step, as for linkages. See [`crate::model::Model::own_body`] for an example.
 pub trait OwnBody: Send + Sync {
     /// Names of the coordinates, one to [`MOST_COORDINATES`]: ports and columns of the trace are called after them.
-    fn coordinates(&self) -> &[&str];
+    fn coordinates(&self) -> Vec<&str>;
 
-    /// Writes M(q), row by row; it must be symmetric and positive definite. `matrix` comes filled with 0.
+    /// Writes M, row by row; it must be symmetric and positive definite. `matrix` comes filled with 0.
     ///
     /// The mass that elements feel at a port, from which their automatic parameters follow, is 1/(M⁻¹)ᵢᵢ at the start.
-    fn inertia(&self, q: &[f64], matrix: &mut [f64]);
+    fn inertia(&self, motion: &Motion<'_>, matrix: &mut [f64]);
 
-    /// Writes h(q, v): gravity, springs within the body, centrifugal and Coriolis terms. `force` comes filled with 0.
-    fn force(&self, q: &[f64], v: &[f64], force: &mut [f64]) {
-        let _ = (q, v, force);
+    /// Writes h: gravity, springs within the body, centrifugal and Coriolis terms. `force` comes filled with 0.
+    fn force(&self, motion: &Motion<'_>, force: &mut [f64]) {
+        let _ = (motion, force);
     }
 
     /// Energy of the part of [`OwnBody::force`] that has a potential; kinetic energy is ½·vᵀ·M·v.
-    fn potential(&self, q: &[f64]) -> f64 {
-        let _ = q;
+    fn potential(&self, motion: &Motion<'_>) -> f64 {
+        let _ = motion;
         0.0
+    }
+
+    /// States beyond motion, at the start: at most [`MOST_STATES`].
+    fn initial(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Names of those states, for columns of the trace; states without one have no column.
+    fn state_names(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Writes the rates of those states.
+    fn rates(&self, motion: &Motion<'_>, rate: &mut [f64]) {
+        let _ = (motion, rate);
+    }
+
+    /// Names of the places on the body that elements can take hold of as of a rigid body: contacts, joints, springs between points.
+    fn frames(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
+    /// Where a frame is at the coordinates `q`: its position, m, and how it is turned, in world axes.
+    fn place(&self, frame: usize, q: &[f64]) -> (Vector3<f64>, Matrix3<f64>) {
+        let _ = (frame, q);
+        (Vector3::zeros(), Matrix3::identity())
     }
 }
 
@@ -56,6 +85,7 @@ impl fmt::Debug for OwnBodySpec {
 }
 
 /// A body of the user's own and where its state is.
+#[derive(Clone)]
 pub struct PlacedOwn {
     /// Its equations.
     pub body: Arc<dyn OwnBody>,
@@ -65,44 +95,121 @@ pub struct PlacedOwn {
     pub v: usize,
     /// Number of coordinates.
     pub count: usize,
+    /// First of the states beyond motion.
+    pub state: usize,
+    /// Number of these.
+    pub states: usize,
+    /// The signal of the time.
+    pub time: usize,
+}
+
+/// How a frame moves with the coordinates of its body: columns of the Jacobians of position and rotation.
+pub(crate) struct FrameColumns {
+    pub(crate) position: [Vector3<f64>; MOST_COORDINATES],
+    pub(crate) turn: [Vector3<f64>; MOST_COORDINATES],
 }
 
 impl PlacedOwn {
     /// Positions and velocities in a state.
-    fn motion<'a>(&self, state: &'a [f64]) -> (&'a [f64], &'a [f64]) {
-        (&state[self.q..self.q + self.count], &state[self.v..self.v + self.count])
+    fn motion<'a>(&self, state: &'a [f64], signals: &[f64]) -> Motion<'a> {
+        Motion {
+            // Before the signals are known the time is 0.
+            time: signals.get(self.time).copied().unwrap_or(0.0),
+            step: 0.0,
+            load: 1.0,
+            position: &state[self.q..self.q + self.count],
+            velocity: &state[self.v..self.v + self.count],
+            state: &state[self.state..self.state + self.states],
+        }
     }
 
-    /// M(q), row by row, in the first numbers.
-    pub(crate) fn inertia(&self, state: &[f64]) -> [f64; MOST_COORDINATES * MOST_COORDINATES] {
+    /// Positions in a state.
+    pub(crate) fn position<'a>(&self, state: &'a [f64]) -> &'a [f64] {
+        &state[self.q..self.q + self.count]
+    }
+
+    /// M, row by row, in the first numbers.
+    pub(crate) fn inertia(&self, state: &[f64], signals: &[f64]) -> [f64; MOST_COORDINATES * MOST_COORDINATES] {
         let mut matrix = [0.0; MOST_COORDINATES * MOST_COORDINATES];
         self.body
-            .inertia(self.motion(state).0, &mut matrix[..self.count * self.count]);
+            .inertia(&self.motion(state, signals), &mut matrix[..self.count * self.count]);
         matrix
     }
 
-    /// v̇ = M⁻¹·(load + h), into the rate of the state. Not inlined: networks without such bodies must not pay for it.
+    /// v̇ = M⁻¹·(load + h) and the rates of states, into the rate of the state. Not inlined: networks without such bodies must not pay
+    /// for it.
     #[inline(never)]
-    pub(crate) fn accelerate(&self, state: &[f64], load: &[f64], rate: &mut [f64]) {
-        let (q, v) = self.motion(state);
+    pub(crate) fn accelerate(&self, state: &[f64], signals: &[f64], load: &[f64], rate: &mut [f64]) {
+        let motion = self.motion(state, signals);
         let mut force = [0.0; MOST_COORDINATES];
         let force = &mut force[..self.count];
-        self.body.force(q, v, force);
+        self.body.force(&motion, force);
         for (force, load) in force.iter_mut().zip(&load[self.v..]) {
             *force += load;
         }
-        let mut matrix = self.inertia(state);
+        let mut matrix = self.inertia(state, signals);
         ldlt_factor(&mut matrix, self.count);
         ldlt_solve(&matrix, self.count, force);
         rate[self.v..self.v + self.count].copy_from_slice(force);
+        if self.states > 0 {
+            let mut rates = [0.0; MOST_STATES];
+            self.body.rates(&motion, &mut rates[..self.states]);
+            rate[self.state..self.state + self.states].copy_from_slice(&rates[..self.states]);
+        }
     }
 
     /// Kinetic and potential energy.
-    pub(crate) fn energy(&self, state: &[f64]) -> f64 {
-        let (q, v) = self.motion(state);
-        let matrix = self.inertia(state);
+    pub(crate) fn energy(&self, state: &[f64], signals: &[f64]) -> f64 {
+        let motion = self.motion(state, signals);
+        let (v, matrix) = (motion.velocity, self.inertia(state, signals));
         let momentum = |i: usize| (0..self.count).map(|j| matrix[i * self.count + j] * v[j]).sum::<f64>();
         let kinetic: f64 = (0..self.count).map(|i| 0.5 * v[i] * momentum(i)).sum();
-        kinetic + self.body.potential(q)
+        kinetic + self.body.potential(&motion)
+    }
+
+    /// How a frame moves with the coordinates, by central differences: ∂p/∂qᵢ, and the vector of (∂R/∂qᵢ)·Rᵀ.
+    pub(crate) fn columns(&self, frame: usize, state: &[f64]) -> FrameColumns {
+        let mut q = [0.0; MOST_COORDINATES];
+        q[..self.count].copy_from_slice(&state[self.q..self.q + self.count]);
+        let (_, rotation) = self.body.place(frame, &q[..self.count]);
+        let mut columns = FrameColumns {
+            position: [Vector3::zeros(); MOST_COORDINATES],
+            turn: [Vector3::zeros(); MOST_COORDINATES],
+        };
+        for i in 0..self.count {
+            let middle = q[i];
+            let change = 6e-6 * middle.abs().max(1.0);
+            q[i] = middle + change;
+            let (ahead, ahead_turned) = self.body.place(frame, &q[..self.count]);
+            q[i] = middle - change;
+            let (behind, behind_turned) = self.body.place(frame, &q[..self.count]);
+            q[i] = middle;
+            columns.position[i] = (ahead - behind) / (2.0 * change);
+            let spin = (ahead_turned - behind_turned) / (2.0 * change) * rotation.transpose();
+            columns.turn[i] = 0.5
+                * Vector3::new(
+                    spin[(2, 1)] - spin[(1, 2)],
+                    spin[(0, 2)] - spin[(2, 0)],
+                    spin[(1, 0)] - spin[(0, 1)],
+                );
+        }
+        columns
+    }
+
+    /// Placement and motion of a frame.
+    pub(crate) fn frame(&self, frame: usize, state: &[f64]) -> Frame {
+        let (position, rotation) = self.body.place(frame, self.position(state));
+        let columns = self.columns(frame, state);
+        let (mut velocity, mut angular_velocity) = (Vector3::zeros(), Vector3::zeros());
+        for i in 0..self.count {
+            velocity += columns.position[i] * state[self.v + i];
+            angular_velocity += columns.turn[i] * state[self.v + i];
+        }
+        Frame {
+            rotation,
+            position,
+            velocity,
+            angular_velocity,
+        }
     }
 }

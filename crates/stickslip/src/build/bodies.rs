@@ -3,6 +3,7 @@
 use super::{Builder, Place};
 use crate::body::own::{MOST_COORDINATES, PlacedOwn};
 use crate::body::{JointKind, LinkDescription, Linkage, LinkageScratch, OwnBodySpec, RigidBody};
+use crate::element::own::MOST_STATES;
 use crate::math::symmetric_eigenvalues;
 use crate::network::dense::{ldlt_factor, ldlt_solve};
 use crate::network::port::Coordinate;
@@ -187,13 +188,24 @@ impl Builder<'_> {
 
     fn place_own(&mut self, name: &str, spec: &OwnBodySpec, q: usize, v: usize) -> Place {
         let count = spec.body.coordinates().len();
+        let path = format!("bodies.{name}");
+        let initial = spec.body.initial();
         let placed = PlacedOwn {
             body: spec.body.clone(),
             q,
             v,
             count,
+            state: self.next_state,
+            states: initial.len(),
+            time: self.time_signal(),
         };
-        let path = format!("bodies.{name}");
+        self.next_state += initial.len();
+        self.initial[placed.state..placed.state + initial.len()].copy_from_slice(&initial);
+        if initial.len() > MOST_STATES || initial.iter().any(|value| !value.is_finite()) {
+            let message = format!("a body has at most {MOST_STATES} states, which begin at finite numbers");
+            self.error(&path, message).help = Some("leave some out, or make two bodies of it".into());
+            return Place::Own(0);
+        }
         if !(1..=MOST_COORDINATES).contains(&count) || spec.position.len() != count || spec.velocity.len() != count {
             let message = format!(
                 "the body has {count} coordinates, {} positions and {} velocities",
@@ -207,14 +219,15 @@ impl Builder<'_> {
         }
         self.initial[q..q + count].copy_from_slice(&spec.position);
         self.initial[v..v + count].copy_from_slice(&spec.velocity);
-        let mut inertia = placed.inertia(&self.initial);
+        let mut inertia = placed.inertia(&self.initial, &[]);
         let matrix = DMatrix::from_row_slice(count, count, &inertia[..count * count]);
         if matrix != matrix.transpose() || matrix.cholesky().is_none() {
             self.error(
                 &path,
                 "the inertia of the body is not symmetric and positive definite at the start",
             )
-            .help = Some("OwnBody::inertia writes M(q) row by row; every motion must have kinetic energy".into());
+            .help =
+                Some("it has a row for each coordinate, M[i][j] = M[j][i], and every motion has kinetic energy".into());
         }
         ldlt_factor(&mut inertia, count);
         for i in 0..count {

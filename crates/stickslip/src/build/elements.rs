@@ -5,6 +5,7 @@ use super::laws::{Felt, LawKind, Rubbing};
 use super::normal::{Landing, NormalKind, Pressed};
 use super::{Builder, Place};
 use crate::body::Frame;
+use crate::body::own::MOST_COORDINATES;
 use crate::element::Elements;
 use crate::element::actuator::{Actuator, Actuators};
 use crate::element::contact::{Contact, Contacts, Geometry, Surface, Tangential};
@@ -13,10 +14,11 @@ use crate::element::friction::{Baselines, Bristles, Friction, Frictions, Implici
 use crate::element::inclusion::InclusionGroup;
 use crate::element::joint::{Joint, Joints};
 use crate::element::normal::NormalLaw;
-use crate::element::own::{Own, Owns};
+use crate::element::own::{Hold, MOST_AXES, MOST_STATES, Motion, Own, OwnElementSpec, OwnSteps, Owns, Placed, Update};
 use crate::element::spring::{Spring, Springs};
 use crate::element::stop::{Stop, Stops};
 use crate::math::symmetric_eigenvalues;
+use crate::network::dense::{ldlt_factor, ldlt_solve};
 use crate::network::port::{Attachment, Pair};
 use crate::network::rigid::{Rigid, RigidKind};
 use crate::network::stage::LoadSource;
@@ -78,6 +80,7 @@ pub(super) struct Groups {
     lugre: ByAxes<Lugre<f64>>,
     subloading: ByAxes<Subloading<f64>>,
     own: Vec<Own>,
+    own_steps: ByAxes<Placed>,
     pub(super) inclusion: Option<InclusionGroup>,
     resolve: bool,
 }
@@ -129,6 +132,7 @@ impl Groups {
             put!(frictions, groups.implicit.1, Frictions::<_, 2>);
             put!(frictions, groups.implicit.2, Frictions::<_, 3>);
             resolve!(Bristles: proxy, relaxed, dahl, lugre, subloading);
+            resolve!(OwnSteps: own_steps);
         } else {
             respond!(martins_oden, proxy, relaxed, dahl, lugre, subloading);
         }
@@ -155,11 +159,7 @@ impl Builder<'_> {
         };
         let friction_states =
             |spec: &FrictionLawSpec| registry::law(Family::Friction, &spec.law).map_or(0, |law| law.states);
-        let states = |index: usize, element: &ElementSpec| match element {
-            ElementSpec::Friction(spec) if self.own.contains_key(&index) => {
-                let axes = axes_of(spec.between[0]).max(axes_of(spec.between[1]));
-                self.own[&index].states(axes)
-            }
+        let states = |element: &ElementSpec| match element {
             ElementSpec::Friction(spec) => {
                 friction_states(&spec.friction) * axes_of(spec.between[0]).max(axes_of(spec.between[1]))
             }
@@ -172,16 +172,22 @@ impl Builder<'_> {
             }
             ElementSpec::Joint(spec) => spec.friction.as_ref().map_or(0, friction_states).max(1),
             ElementSpec::Stop(_) => 2,
+            ElementSpec::Own(spec) => {
+                let axes = spec.connections.iter().map(|held| {
+                    let [a, b] = held.between.map(axes_of);
+                    // A point of a rigid body, a link or a frame has three.
+                    if a.max(b) == 0 { 3 } else { a.max(b) }
+                });
+                spec.law.0.initial(axes.sum()).len()
+            }
             _ => 0,
         };
-        let elements: usize = self
-            .scenario
-            .elements
-            .iter()
-            .enumerate()
-            .map(|(index, (_, element))| states(index, element))
-            .sum();
-        elements + 2 * self.limited_joints().count()
+        let elements: usize = self.scenario.elements.iter().map(|(_, element)| states(element)).sum();
+        let bodies = self.scenario.bodies.iter().map(|(_, body)| match body {
+            BodySpec::Own(own) => own.body.initial().len(),
+            _ => 0,
+        });
+        elements + bodies.sum::<usize>() + 2 * self.limited_joints().count()
     }
 
     /// Joints of linkages that have limits: body, link, limits.
@@ -211,6 +217,7 @@ impl Builder<'_> {
                 ElementSpec::Stop(spec) => self.stop(index, &path, spec),
                 ElementSpec::Contact(spec) => self.contact(index, &path, spec),
                 ElementSpec::Joint(spec) => self.joint(index, &path, spec),
+                ElementSpec::Own(spec) => self.own_element(index, &path, spec),
             }
         }
         self.add_joint_limits();
@@ -406,21 +413,6 @@ impl Builder<'_> {
             ..self.felt(spec.between, spec.ratio, &pair)
         };
         self.inverse_mass_felt[element] = self.inverse_mass_along(&pair);
-        if let Some(law) = self.own.remove(&element) {
-            let states = law.states(axes);
-            let state = self.take_states(element, states);
-            let load = LoadSource::Signal(self.unit_signal());
-            self.groups.own.push(Own {
-                element,
-                pair,
-                axes,
-                law,
-                load,
-                state,
-                states,
-            });
-            return;
-        }
         let Some(rubbing) = self.friction_law(path, &spec.friction, spec.between, felt, false) else {
             return;
         };
@@ -477,6 +469,131 @@ impl Builder<'_> {
             self.step * pair.ratio[1] * self.inverse_mass_of(pair.second.v),
         ];
         self.push_friction(element, pair, axes, rubbing, state, mobility);
+    }
+
+    fn own_element(&mut self, element: usize, path: &str, spec: &OwnElementSpec) {
+        let mut holds = Vec::new();
+        let mut axes = 0;
+        for held in &spec.connections {
+            if held.between.iter().all(|&port| self.coordinates(port).is_some()) {
+                let Some((pair, count)) = self.pair(path, held.between, held.ratio) else {
+                    return;
+                };
+                self.inverse_mass_felt[element] = self.inverse_mass_along(&pair);
+                holds.push(Hold::Pair(pair, count));
+                axes += count;
+                continue;
+            }
+            let [Some(first), Some(second)] = held.between.map(|port| self.attachment(port)) else {
+                self.error(
+                    path,
+                    "this element acts between coordinates, or between points of bodies in space",
+                );
+                return;
+            };
+            self.refuse_own_frames(path, &[first, second]);
+            self.use_links(&[first, second]);
+            holds.push(Hold::Points([first, second], held.at.map(Vector3::from)));
+            axes += 3;
+        }
+        if axes == 0 || axes > MOST_AXES {
+            let message = format!("an element of your own has 1 to {MOST_AXES} axes in all, not {axes}");
+            self.error(path, message).help = Some("make several elements of it".into());
+            return;
+        }
+        let initial = spec.law.0.initial(axes);
+        if initial.len() > MOST_STATES {
+            let message = format!(
+                "an element of your own has at most {MOST_STATES} states, not {}",
+                initial.len()
+            );
+            self.error(path, message).help = Some("make several elements of it".into());
+            return;
+        }
+        if let Some(bad) = initial.iter().find(|value| !value.is_finite()) {
+            self.error(path, format!("a state begins at {bad}"));
+            return;
+        }
+        self.axes[element] = axes;
+        let state = self.take_states(element, initial.len());
+        self.initial[state..state + initial.len()].copy_from_slice(&initial);
+        let placed = Placed {
+            law: spec.law.clone(),
+            time: self.time_signal(),
+            states: initial.len(),
+        };
+        let load = LoadSource::Signal(self.unit_signal());
+        let own = Own {
+            element,
+            holds,
+            axes,
+            placed,
+            load,
+            state,
+        };
+        self.refuse_undefined(path, &own);
+        let explicit = spec.law.0.update() == Update::Explicit;
+        match own.holds[..] {
+            [Hold::Pair(pair, count)] if self.method.implicit() && !explicit => {
+                let mobility = [
+                    self.step * pair.ratio[0] * self.inverse_mass_of(pair.first.v),
+                    self.step * pair.ratio[1] * self.inverse_mass_of(pair.second.v),
+                ];
+                let own = Friction {
+                    element,
+                    pair,
+                    law: own.placed,
+                    curve: SteadyCurve::Stribeck(Stribeck::coulomb(0.0)),
+                    load,
+                    load_rate: None,
+                    state,
+                    mobility,
+                    coupled: false,
+                };
+                self.groups.own_steps.push(count, own);
+            }
+            _ => {
+                if self.method.implicit() {
+                    let why = if explicit {
+                        "as it asks for"
+                    } else {
+                        "as it acts between points of bodies, or on several pairs of coordinates"
+                    };
+                    let message = format!("the force of this element is taken at the start of each step, {why}");
+                    let help = "keep the step well below the periods it makes, or use integrator = \"stiff\"";
+                    self.warn(path, message, help);
+                }
+                self.groups.own.push(own);
+            }
+        }
+    }
+
+    /// A force that is no number at the start is an error of the element, not of the run.
+    fn refuse_undefined(&mut self, path: &str, own: &Own) {
+        let [Hold::Pair(pair, _)] = own.holds[..] else { return };
+        let (position, velocity) = (pair.position::<3>(&self.initial), pair.velocity::<3>(&self.initial));
+        let mut force = [0.0; MOST_AXES];
+        let mut rate = [0.0; MOST_STATES];
+        let motion = Motion {
+            time: 0.0,
+            step: 0.0,
+            load: 1.0,
+            position: &position[..own.axes],
+            velocity: &velocity[..own.axes],
+            state: &self.initial[own.state..own.state + own.placed.states],
+        };
+        own.placed
+            .law
+            .0
+            .respond(&motion, &mut rate[..own.placed.states], &mut force[..own.axes]);
+        if force.iter().chain(&rate).any(|value| !value.is_finite()) {
+            let message = format!(
+                "at the start, with x = {:?} and v = {:?}, the force or a rate of this element is not a finite number",
+                motion.position, motion.velocity
+            );
+            self.error(path, message).help =
+                Some("look for a division by 0, or a root or logarithm of a negative number".into());
+        }
     }
 
     /// Whether a velocity belongs to a linkage or a body of the user's own, whose coordinates move together.
@@ -702,6 +819,7 @@ impl Builder<'_> {
                     let link = &linkage.links[link];
                     Some((link.shape?, Vector3::from(link.com)))
                 }
+                BodySpec::Own(_) => Some((Shape::Point, Vector3::zeros())),
                 _ => None,
             },
             _ => None,
@@ -715,8 +833,20 @@ impl Builder<'_> {
             Attachment::Point { coordinate, axes } => (coordinate.v, axes),
             Attachment::Rigid(body) => (self.bodies[body].v, 6),
             Attachment::Link { linkage, .. } => (self.linkages[linkage].v, self.linkages[linkage].velocities),
+            Attachment::Own { own, .. } => (self.own_bodies[own].v, self.own_bodies[own].count),
         };
         self.initial[v..v + count].iter().all(|&v| v == 0.0)
+    }
+
+    /// Frames of the user's own bodies take part in steps of differential equations only.
+    fn refuse_own_frames(&mut self, path: &str, bodies: &[Attachment]) {
+        if self.method.implicit() && bodies.iter().any(|body| matches!(body, Attachment::Own { .. })) {
+            self.error(
+                path,
+                "frames of the user's own bodies are not moved by the integrator \"implicit-euler\"",
+            )
+            .help = Some("write integrator = \"stiff\" or \"rk4\" in [simulation], or act on its coordinates".into());
+        }
     }
 
     /// Elements hold on to these bodies: linkages among them must place their links.
@@ -739,6 +869,10 @@ impl Builder<'_> {
                 body.inverse_mass() + symmetric_eigenvalues(&turning).map_or(0.0, |values| values.max())
             }),
             Attachment::Link { linkage, link } => self.inverse_mass_of_link(linkage, link, point),
+            Attachment::Own { own, frame } => {
+                let arm = self.own_bodies[own].frame(frame, &self.initial).rotation * point;
+                symmetric_eigenvalues(&self.mobility_of_frame(own, frame, &arm)).map_or(0.0, |values| values.max())
+            }
         }
     }
 
@@ -767,6 +901,7 @@ impl Builder<'_> {
                 placed.body.place(q, v, &mut scratch);
                 frame = *placed.body.frame(&scratch, link);
             }
+            Attachment::Own { own, frame: index } => frame = self.own_bodies[own].frame(index, &self.initial),
         }
         frame
     }
@@ -783,7 +918,30 @@ impl Builder<'_> {
                 body.inverse_mass() + turn.dot(&(body.world_inverse_inertia(&frame.rotation) * turn))
             }
             Attachment::Link { linkage, link } => self.inverse_mass_of_placed_link(linkage, link, point, direction),
+            Attachment::Own { own, frame } => {
+                let arm = point - self.own_bodies[own].frame(frame, &self.initial).position;
+                direction.dot(&(self.mobility_of_frame(own, frame, &arm) * direction))
+            }
         }
+    }
+
+    /// J·M⁻¹·Jᵀ of a point of a frame of a body of the user's own at the start, `arm` from its place in world axes.
+    fn mobility_of_frame(&self, own: usize, frame: usize, arm: &Vector3<f64>) -> Matrix3<f64> {
+        let placed = &self.own_bodies[own];
+        let columns = placed.columns(frame, &self.initial);
+        let mut inertia = placed.inertia(&self.initial, &[]);
+        ldlt_factor(&mut inertia, placed.count);
+        let moved = |i: usize| columns.position[i] + columns.turn[i].cross(arm);
+        let mut mobility = Matrix3::zeros();
+        for i in 0..placed.count {
+            let mut column = [0.0; MOST_COORDINATES];
+            column[i] = 1.0;
+            ldlt_solve(&inertia, placed.count, &mut column[..placed.count]);
+            for (j, value) in column[..placed.count].iter().enumerate() {
+                mobility += *value * moved(j) * moved(i).transpose();
+            }
+        }
+        mobility
     }
 
     /// Whether nothing but gravity acts on a body that an element keeps off the ground: no force of its own, no other
@@ -897,6 +1055,7 @@ impl Builder<'_> {
             );
             return;
         };
+        self.refuse_own_frames(path, &[first, second]);
         let Some((points, radius)) = self.touching_points(spec) else {
             let name = self.scenario.port_name(spec.between[0]);
             self.error(path, format!("\"{name}\" has no shape to touch with")).help = Some(

@@ -182,6 +182,7 @@ impl Builder<'_> {
             Attachment::Point { coordinate, .. } => Some(coordinate.v),
             Attachment::Rigid(body) => Some(self.bodies[body].v),
             Attachment::Link { linkage, .. } => Some(self.linkages[linkage].v),
+            Attachment::Own { own, .. } => Some(self.own_bodies[own].v),
         }
     }
 }

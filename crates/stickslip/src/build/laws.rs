@@ -290,10 +290,11 @@ impl Builder<'_> {
         let ratio = damping / (2.0 * (stiffness * mass).sqrt());
         let limit = if ratio < 1.0 { 2.3 - 1.2 * ratio } else { 1.1 / ratio };
         if self.method.needs_small_steps_of_bristles() && frequency * self.step > limit {
-            let message = format!(
-                "the step is too large for this stiffness and damping: {:.3} radians per step",
-                frequency * self.step
-            );
+            let turn = frequency * self.step;
+            let message = match turn.is_finite() {
+                true => format!("the step is too large for this stiffness and damping: {turn:.3} radians per step"),
+                false => "no step is small enough for this stiffness and damping".to_string(),
+            };
             // Subloading friction has no stiffness that follows from the step, and `stiff` for its own.
             let other = if path.ends_with(".tangential_stiffness") {
                 "or use integrator = \"stiff\", which chooses its steps".to_string()
@@ -301,7 +302,10 @@ impl Builder<'_> {
                 let other = self.scenario.stable_integrator();
                 format!("leave stiffness and damping out, or use integrator = \"{other}\"")
             };
-            let help = format!("use a step below {:.2e} s, {other}", limit / frequency);
+            let help = match turn.is_finite() {
+                true => format!("use a step below {:.2e} s, {other}", limit / frequency),
+                false => format!("use a smaller stiffness, {other}"),
+            };
             self.warn(path, message, help);
         }
     }
@@ -726,7 +730,8 @@ impl Builder<'_> {
         }
         let speed = self.fastest();
         let limit = with_curve!(curve, |c| Curve::<f64>::dry(c, speed, 1.0));
-        if !self.method.needs_small_steps_of_bristles() || speed == 0.0 || limit == 0.0 {
+        // A speed beyond all numbers ends the run by itself.
+        if !self.method.needs_small_steps_of_bristles() || speed == 0.0 || limit == 0.0 || !speed.is_finite() {
             return (stiffness, damping);
         }
         let most = limit / (self.step * speed);

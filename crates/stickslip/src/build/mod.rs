@@ -15,7 +15,6 @@ use crate::body::RigidBody;
 use crate::body::own::PlacedOwn;
 use crate::chain::{Chain, ChainState};
 use crate::element::contact::Geometry;
-use crate::element::own::OwnFriction;
 use crate::integrate::march::StepControl;
 use crate::integrate::{METHODS, Method, newmark};
 use crate::network::implicit::StiffSpring;
@@ -23,11 +22,10 @@ use crate::network::port::{Attachment, Coordinate, Pair};
 use crate::network::rigid::Rigid;
 use crate::network::signals::Signals;
 use crate::network::{AppliedForce, Drive, Layout, Network, PlacedBody, PlacedLinkage};
-use crate::profile::{Profile, TimeGrid};
+use crate::profile::{Expression, Profile, TimeGrid};
 use crate::scenario::{BodySpec, Diagnostic, Port, Scenario, ScenarioError};
 use crate::spheres::{Spheres, SpheresState};
 use nalgebra::Vector3;
-use std::collections::BTreeMap;
 
 /// A parameter that was chosen for the user, and why.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,6 +123,8 @@ struct Builder<'a> {
     profiles: Vec<Profile>,
     /// The signal that is always 1, once one is needed.
     unit: Option<usize>,
+    /// The signal of the time.
+    clock: Option<usize>,
     groups: elements::Groups,
     stiff_springs: Vec<StiffSpring>,
     rigid: Vec<Rigid>,
@@ -140,11 +140,10 @@ struct Builder<'a> {
     warnings: Vec<Diagnostic>,
     errors: Vec<Diagnostic>,
     groups_are_quadratic: bool,
-    own: BTreeMap<usize, Box<dyn OwnFriction>>,
 }
 
 /// Builds the network of a scenario; `own` holds laws of the user's own for friction elements, by number.
-pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) -> Result<Built, ScenarioError> {
+pub fn build(scenario: &Scenario) -> Result<Built, ScenarioError> {
     let fail = |diagnostic: Diagnostic| scenario.error(vec![diagnostic]);
     let simulation = &scenario.simulation;
     let method = Method::named(&simulation.integrator).ok_or_else(|| {
@@ -186,6 +185,7 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         forces: Vec::new(),
         profiles: Vec::new(),
         unit: None,
+        clock: None,
         groups: elements::Groups::default(),
         stiff_springs: Vec::new(),
         rigid: Vec::new(),
@@ -201,7 +201,6 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         warnings: scenario.warnings.clone(),
         errors: Vec::new(),
         groups_are_quadratic: true,
-        own,
     };
     builder.refuse_other_bodies();
     if let Some(inclusion) = &scenario.inclusion {
@@ -262,6 +261,16 @@ impl<'a> Builder<'a> {
         *self.unit.insert(signal)
     }
 
+    /// The signal of the time.
+    fn time_signal(&mut self) -> usize {
+        if let Some(signal) = self.clock {
+            return signal;
+        }
+        let time = Expression::parse("t", &["t"]).map_or(Profile::Constant(0.0), Profile::from);
+        let signal = self.signal(&time);
+        *self.clock.insert(signal)
+    }
+
     /// The scalar coordinates of a port, with their number of axes; `None` for rigid bodies and links.
     fn coordinates(&self, port: Port) -> Option<(Coordinate, usize)> {
         match port {
@@ -315,7 +324,19 @@ impl<'a> Builder<'a> {
             );
             return None;
         }
-        Some((Pair::new(first, second, ratio.unwrap_or([1.0, 1.0])), axes))
+        let pair = Pair::new(first, second, ratio.unwrap_or([1.0, 1.0]));
+        let start = [
+            ("positions", pair.position::<3>(&self.initial)),
+            ("velocities", pair.velocity::<3>(&self.initial)),
+        ];
+        for (what, values) in start {
+            if values[..axes].iter().any(|value| !value.is_finite()) {
+                let message = format!("the difference of the {what} at the start is beyond all numbers");
+                self.error(path, message).help = Some("use smaller numbers, or a smaller ratio".into());
+                return None;
+            }
+        }
+        Some((pair, axes))
     }
 
     /// Number of axes of the larger of two ports.
@@ -343,6 +364,7 @@ impl<'a> Builder<'a> {
             },
             Port::Link { body, link } => match self.places[body] {
                 Place::Linkage(linkage) => Some(Attachment::Link { linkage, link }),
+                Place::Own(own) => Some(Attachment::Own { own, frame: link }),
                 _ => None,
             },
             Port::Joint { .. } => None,

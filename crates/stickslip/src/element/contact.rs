@@ -615,6 +615,15 @@ impl Elements for Contacts {
     }
 
     fn tangent(&self, tangent: &mut Tangent<'_>) -> bool {
+        // How a frame of the user's own turns and speeds up is known by differences only.
+        let own = |body: &Attachment| matches!(body, Attachment::Own { .. });
+        if self
+            .0
+            .iter()
+            .any(|contact| own(&contact.geometry.first) || own(&contact.geometry.second))
+        {
+            return false;
+        }
         self.0.iter().for_each(|contact| contact.differentiate(tangent));
         true
     }

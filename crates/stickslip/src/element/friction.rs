@@ -64,7 +64,7 @@ impl<L, R: Real> Friction<L, R> {
     /// Puts the outcome of the law into the velocities. A stuck velocity is assigned, not computed: exactly that of
     /// the partner where the partner's motion is given, else one common value. `share` is that of the step which is done.
     #[inline(always)]
-    fn settle<const N: usize>(&self, after: &mut [R], outcome: &Resolved<R, N>, share: R) {
+    pub(crate) fn settle<const N: usize>(&self, after: &mut [R], outcome: &Resolved<R, N>, share: R) {
         let [first, second] = [self.pair.first.v, self.pair.second.v];
         let [r1, r2] = self.pair.ratio;
         let partner_given = self.mobility[1].same(R::zero()).all();
@@ -90,7 +90,7 @@ impl<L> Friction<L> {
     /// Notes what the friction did in the step, if anybody asks; its force then also joins the loads, which tell the
     /// work of drivers.
     #[inline(always)]
-    fn note<const N: usize>(
+    pub(crate) fn note<const N: usize>(
         &self,
         stage: &mut ImplicitStage<'_>,
         outcome: &Resolved<f64, N>,
@@ -197,7 +197,7 @@ pub trait Resolve: Any + Send + Sync {
 }
 
 impl<L, const N: usize> Frictions<L, N> {
-    fn begin_with(
+    pub(crate) fn begin_with(
         &self,
         view: &ImplicitView<'_>,
         seen: &mut [Observation],
@@ -214,7 +214,7 @@ impl<L, const N: usize> Frictions<L, N> {
         }
     }
 
-    fn regather_all(&self, state: &[f64], seen: &mut [Observation]) {
+    pub(crate) fn regather_all(&self, state: &[f64], seen: &mut [Observation]) {
         for friction in &self.0 {
             friction.pair.regather::<N>(state, &mut seen[friction.element]);
         }
@@ -1010,7 +1010,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Resolve for Bristles<L, N>
 
 /// Root of a function that crosses zero upwards, from its value and slope: Newton's method inside a bracket that is
 /// first widened from `start` until it holds the root.
-fn bracketed_root(function: impl Fn(f64) -> (f64, f64), start: f64) -> f64 {
+pub(crate) fn bracketed_root(function: impl Fn(f64) -> (f64, f64), start: f64) -> f64 {
     let (mut at, _) = function(start);
     if at == 0.0 {
         return start;

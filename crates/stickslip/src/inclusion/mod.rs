@@ -177,7 +177,12 @@ impl Inclusion {
     /// # Errors
     /// Everything that is wrong with it, in the order of the description.
     pub fn new(description: Description) -> Result<Self, Vec<Finding>> {
-        rewrite::rewrite(description)
+        rewrite::rewrite(description, None)
+    }
+
+    /// Compiles the equations of a part of a system, whose first states are `given` from outside.
+    pub(crate) fn of_part(description: Description, given: usize) -> Result<Self, Vec<Finding>> {
+        rewrite::rewrite(description, Some(given))
     }
 
     /// What it was made from.
@@ -203,6 +208,12 @@ impl Inclusion {
     /// Whether the time itself appears in the equations.
     pub fn uses_time(&self) -> bool {
         self.program.uses_time()
+    }
+
+    /// Whether a state appears in the equations.
+    pub(crate) fn uses_state(&self, state: usize) -> bool {
+        let name = graph::Op::Name(tree::Name::State(state));
+        self.graph.ids().any(|id| self.graph.op(id) == name)
     }
 
     /// Number of states that were written.

@@ -13,8 +13,13 @@ use std::ops::Range;
 /// Axes of vectors, in names of states and components.
 pub(super) const AXES: [&str; 3] = ["x", "y", "z"];
 
-pub(super) fn rewrite(description: Description) -> Result<Inclusion, Vec<Finding>> {
-    let mut findings = check_names(&description);
+/// Rewrites the equations of a whole system, or those of a part of one, whose first states are `given` from outside: they are not
+/// named by the user, and what they are at the start is not known here.
+pub(super) fn rewrite(description: Description, given: Option<usize>) -> Result<Inclusion, Vec<Finding>> {
+    let mut findings = check_names(&description, given.unwrap_or(0));
+    if given.is_none() {
+        findings.extend(check_equations(&description));
+    }
     if !findings.is_empty() {
         return Err(findings);
     }
@@ -98,7 +103,10 @@ pub(super) fn rewrite(description: Description) -> Result<Inclusion, Vec<Finding
         program: Program::default(),
     };
     inclusion.program = Program::compile(&inclusion).map_err(|finding| vec![finding])?;
-    let findings = check_start(&inclusion, &equations);
+    let findings = match given {
+        Some(_) => Vec::new(),
+        None => check_start(&inclusion, &equations),
+    };
     if findings.is_empty() {
         Ok(inclusion)
     } else {
@@ -145,11 +153,14 @@ fn names(description: &Description) -> Vec<(&str, Name)> {
         .collect()
 }
 
-/// Names are usable in expressions and all different; every state has one equation and every equation a state.
-fn check_names(description: &Description) -> Vec<Finding> {
+/// Names are usable in expressions and all different, but for those of states that are given.
+fn check_names(description: &Description, given: usize) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut seen: Vec<(&str, &str)> = Vec::new();
-    let states = description.states.iter().enumerate();
+    let motions = description.states.iter().take(given);
+    // `x` stands for the vector of `x.x` and `x.y`.
+    let whole = motions.map(|(name, _)| (name.split('.').next().unwrap_or(name), "motion"));
+    let mut seen: Vec<(&str, &str)> = whole.collect();
+    let states = description.states.iter().enumerate().skip(given);
     let states = states.map(|(i, (name, _))| (name, "state", Place::State(i)));
     let parameters = description.parameters.iter().enumerate();
     let parameters = parameters.map(|(i, (name, _))| (name, "parameter", Place::Parameter(i)));
@@ -188,6 +199,12 @@ fn check_names(description: &Description) -> Vec<Finding> {
             seen.push((name, what));
         }
     }
+    findings
+}
+
+/// Every state has one equation and every equation a state.
+fn check_equations(description: &Description) -> Vec<Finding> {
+    let mut findings = Vec::new();
     if description.states.is_empty() {
         findings.push(Finding::new(
             Place::Whole,

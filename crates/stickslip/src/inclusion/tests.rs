@@ -424,7 +424,7 @@ fn refusals_show_the_place_the_reason_and_the_remedy() {
         ("dio([p, v])", "[", "one number", ""),
         ("F*sgn(v])", "]", "expected \")\"", ""),
         ("v]", "]", "unmatched \"]\"", ""),
-        ("v.x", ".", "expected an operator", ""),
+        ("v.x", "v.x", "unknown name \"v.x\"", ""),
         (
             "1/p",
             "1/p",

@@ -53,9 +53,10 @@ pub(super) fn run_lanes(method: Method, lanes: &mut [Lane<'_>], steps: u64) {
     }
 }
 
-/// Several networks as one, the last of them repeated in lanes that are left.
+/// Several networks as one, the last of them repeated in lanes that are left; none where there is no network, or they differ.
 fn abreast(networks: &[&Network]) -> Option<Abreast> {
-    Abreast::of(&std::array::from_fn(|i| networks[i.min(networks.len() - 1)]))
+    let last = networks.len().checked_sub(1)?;
+    Abreast::of(&std::array::from_fn(|i| networks[i.min(last)]))
 }
 
 /// Whether no lane has stayed finite, asked now and then.

@@ -227,7 +227,7 @@ fn free_velocities(network: &Network, scratch: &mut Scratch, part: Part) {
     free_masses(layout, inertial, step, load, trial, sum);
     drive_velocities(&network.drives, signals.get(), part.left, trial, sum);
     if !(network.bodies.is_empty() && network.linkages.is_empty() && network.own_bodies.is_empty()) {
-        network.accelerate(trial, frames, linkages, load, rate);
+        network.accelerate(trial, frames, linkages, signals.get(), load, rate);
         let free = layout.positions + layout.masses + layout.drivers..layout.first_state();
         let before = trial[free.clone()].iter().zip(&rate[free.clone()]);
         for (after, (v, rate)) in sum[free].iter_mut().zip(before) {

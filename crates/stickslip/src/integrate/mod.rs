@@ -201,6 +201,16 @@ impl Work {
         }
     }
 
+    /// Whether all energies are numbers.
+    pub(crate) fn is_finite(&self) -> bool {
+        let mut sums = self
+            .delivered
+            .iter()
+            .chain(&self.own)
+            .chain([&self.input, &self.kinetic]);
+        sums.all(|sum| sum.is_finite())
+    }
+
     /// Takes the energies of another, of as many elements.
     pub(crate) fn copy_from(&mut self, other: &Work) {
         (self.input, self.kinetic) = (other.input, other.kinetic);

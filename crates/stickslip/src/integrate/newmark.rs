@@ -192,7 +192,14 @@ impl<'a> Equations<'a, '_> {
         let span = self.span();
         let (trial, _, mut room) = self.scratch.parts();
         apply_in::<false, _>(network, &AtEnd(&network.elements, span), trial, &mut room, step);
-        network.accelerate(trial, room.frames, room.linkages, room.load, room.rate);
+        network.accelerate(
+            trial,
+            room.frames,
+            room.linkages,
+            room.signals.get(),
+            room.load,
+            room.rate,
+        );
         for (i, residual) in residual.iter_mut().enumerate() {
             let mean = (1.0 - gamma) * self.acceleration[i] + gamma * room.rate[first + i];
             *residual = velocity[i] - self.before[first + i] - step * mean;
@@ -351,7 +358,14 @@ fn place(network: &Network, scratch: &mut Scratch, step: u64, part: f64) {
 fn respond_as_placed<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch) {
     apply::<OBSERVE>(network, scratch, 0.0);
     let (state, _, room) = scratch.parts();
-    network.accelerate(state, room.frames, room.linkages, room.load, room.rate);
+    network.accelerate(
+        state,
+        room.frames,
+        room.linkages,
+        room.signals.get(),
+        room.load,
+        room.rate,
+    );
 }
 
 /// A part of a step, or all of it.

@@ -62,7 +62,7 @@ pub(crate) fn ldlt_solve(factor: &[f64], n: usize, x: &mut [f64]) {
 }
 
 /// Solves A·x = x in place by elimination with row exchanges, destroying A. False if A is singular to working precision.
-pub(super) fn lu_solve(a: &mut [f64], n: usize, x: &mut [f64]) -> bool {
+pub(crate) fn lu_solve(a: &mut [f64], n: usize, x: &mut [f64]) -> bool {
     for k in 0..n {
         let mut best = k;
         for i in k + 1..n {

@@ -369,7 +369,7 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
             }
             IslandBody::Own { own, at } => {
                 let placed = &network.own_bodies[own];
-                let inertia = placed.inertia(before);
+                let inertia = placed.inertia(before, signals.get());
                 for i in 0..placed.count {
                     for j in 0..placed.count {
                         let m = inertia[i * placed.count + j];

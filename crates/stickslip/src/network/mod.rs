@@ -421,17 +421,33 @@ impl Network {
             placed.body.place(q, v, scratch);
             energy += placed.body.kinetic_energy(scratch) + placed.body.potential_energy(scratch);
         }
-        energy += self.own_bodies.iter().map(|placed| placed.energy(state)).sum::<f64>();
-        energy
+        let signals = scratch.signals.get();
+        let own = self.own_bodies.iter().map(|placed| placed.energy(state, signals));
+        energy + own.sum::<f64>()
+    }
+
+    /// The rate of the state `scratch.trial` under the loads there, into `scratch.rate`.
+    pub(crate) fn accelerate_in(&self, scratch: &mut Scratch) {
+        let (state, _, room) = scratch.parts();
+        self.accelerate(
+            state,
+            room.frames,
+            room.linkages,
+            room.signals.get(),
+            room.load,
+            room.rate,
+        );
     }
 
     /// The rate of positions and velocities under the given loads.
+    #[allow(clippy::too_many_arguments)] // The parts of a room.
     #[inline(always)]
     pub(crate) fn accelerate(
         &self,
         state: &[f64],
         frames: &[Frame],
         linkages: &mut [LinkageScratch],
+        signals: &[f64],
         load: &[f64],
         rate: &mut [f64],
     ) {
@@ -463,7 +479,7 @@ impl Network {
             placed.accelerate(state, load, scratch, rate);
         }
         for placed in &self.own_bodies {
-            placed.accelerate(state, load, rate);
+            placed.accelerate(state, signals, load, rate);
         }
     }
 }

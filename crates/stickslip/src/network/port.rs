@@ -106,6 +106,13 @@ pub enum Attachment {
         /// The link.
         link: usize,
     },
+    /// A frame of a body of the user's own.
+    Own {
+        /// The body.
+        own: usize,
+        /// The frame.
+        frame: usize,
+    },
 }
 
 impl Attachment {
@@ -133,6 +140,7 @@ impl Attachment {
             }
             Attachment::Rigid(body) => frames[body],
             Attachment::Link { linkage, link } => *network.linkages[linkage].body.frame(&linkages[linkage], link),
+            Attachment::Own { own, frame } => network.own_bodies[own].frame(frame, state),
         }
     }
 
@@ -157,6 +165,15 @@ impl Attachment {
             Attachment::Link { linkage, link } => {
                 let body = &stage.network.linkages[linkage].body;
                 body.apply(&mut stage.linkages[linkage], link, force, torque, point);
+            }
+            Attachment::Own { own, frame } => {
+                let placed = &stage.network.own_bodies[own];
+                let columns = placed.columns(frame, stage.state);
+                let (position, _) = placed.body.place(frame, placed.position(stage.state));
+                let moment = torque + (point - position).cross(force);
+                for i in 0..placed.count {
+                    stage.load[placed.v + i] += columns.position[i].dot(force) + columns.turn[i].dot(&moment);
+                }
             }
         }
     }
@@ -208,6 +225,8 @@ impl Attachment {
                     add(placed.v + i, (0..3).map(|k| direction[k] * room[k * n + i]).sum());
                 }
             }
+            // Not in steps that are solved at their end.
+            Attachment::Own { .. } => (),
         }
     }
 }
@@ -226,7 +245,7 @@ impl Attachment {
         room: &mut [f64],
     ) -> f64 {
         match self {
-            Attachment::Ground => 0.0,
+            Attachment::Ground | Attachment::Own { .. } => 0.0,
             Attachment::Point { coordinate, axes } => (0..axes).map(|i| direction[i] * state[coordinate.v + i]).sum(),
             Attachment::Rigid(body) => {
                 let v = network.bodies[body].v;
@@ -266,7 +285,8 @@ impl Attachment {
             ..FrameSlope::default()
         };
         match self {
-            Attachment::Ground => (),
+            // Contacts with frames of the user's own are differenced as a whole.
+            Attachment::Ground | Attachment::Own { .. } => (),
             Attachment::Point { coordinate, axes } => {
                 for i in 0..axes {
                     visit(coordinate.q + i, shifted(i));
@@ -313,7 +333,8 @@ impl Attachment {
         torque: &Vector3<f64>,
     ) {
         match self {
-            Attachment::Ground => (),
+            // Contacts with frames of the user's own are differenced as a whole.
+            Attachment::Ground | Attachment::Own { .. } => (),
             Attachment::Point { coordinate, axes } => {
                 (0..axes).for_each(|i| tangent.add(coordinate.v + i, column, force[i]));
             }

@@ -158,7 +158,14 @@ pub(crate) fn evaluate_in<const OBSERVE: bool, G: Groups>(
         network.place_bodies(state, room.frames, room.linkages);
     }
     apply_in::<OBSERVE, _>(network, groups, state, room, tau);
-    network.accelerate(state, room.frames, room.linkages, room.load, room.rate);
+    network.accelerate(
+        state,
+        room.frames,
+        room.linkages,
+        room.signals.get(),
+        room.load,
+        room.rate,
+    );
 }
 
 /// The rate of `state` at any time, into `room.rate`: the plain differential equations, with stage step 0.
@@ -178,7 +185,14 @@ pub(crate) fn evaluate_groups_at<const OBSERVE: bool, G: Groups>(
     network.place_drives_at(state, room.signals.get(), time);
     network.place_bodies(state, room.frames, room.linkages);
     apply_in::<OBSERVE, _>(network, groups, state, room, 0.0);
-    network.accelerate(state, room.frames, room.linkages, room.load, room.rate);
+    network.accelerate(
+        state,
+        room.frames,
+        room.linkages,
+        room.signals.get(),
+        room.load,
+        room.rate,
+    );
 }
 
 /// Gathers motion, evaluates the elements and scatters their forces.

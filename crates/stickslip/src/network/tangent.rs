@@ -111,10 +111,13 @@ impl Network {
         matrix.fill(0.0);
         let placed = (&*room.frames, &*room.linkages);
         let mut tangent = Tangent::new(self, state, room.signals.get(), placed, 0.0, matrix);
-        let known = self.elements.iter().all(|group| match &span {
-            Some((span, _)) => group.finish_tangent(&mut tangent, span),
-            None => group.tangent(&mut tangent),
-        });
+        // Rates of states of the user's own bodies are known by differences only.
+        let motion_only = self.own_bodies.iter().all(|placed| placed.states == 0);
+        let known = motion_only
+            && self.elements.iter().all(|group| match &span {
+                Some((span, _)) => group.finish_tangent(&mut tangent, span),
+                None => group.tangent(&mut tangent),
+            });
         if known && self.bodies.is_empty() && self.linkages.is_empty() && self.own_bodies.is_empty() {
             let first = self.layout.positions;
             for (i, inverse_mass) in self.inverse_mass.iter().enumerate() {
@@ -176,7 +179,14 @@ impl Network {
             } else {
                 apply_in::<false, _>(self, &self.elements, state, room, 0.0);
             }
-            self.accelerate(state, room.frames, room.linkages, room.load, room.rate);
+            self.accelerate(
+                state,
+                room.frames,
+                room.linkages,
+                room.signals.get(),
+                room.load,
+                room.rate,
+            );
             state[column] = before;
             let rows = if known { self.layout.first_state() } else { n };
             for row in 0..rows {

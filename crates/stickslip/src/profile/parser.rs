@@ -464,6 +464,9 @@ impl<B: Builder> Parser<'_, B> {
     }
 
     fn name(&mut self, name: &str, span: Range<usize>) -> Result<B::Term, ExpressionError> {
+        if self.next.0 == Token::Symbol(".") {
+            return self.component(name, span);
+        }
         if let Some(term) = self.builder.name(name, span.clone())? {
             return Ok(term);
         }
@@ -483,6 +486,20 @@ impl<B: Builder> Parser<'_, B> {
         let term = self.expression(0)?;
         self.expect(")", &format!("after the argument of {name}"))?;
         Ok(self.builder.unary(function, term, span.start..self.last))
+    }
+
+    /// A name with a component, `x.y`.
+    fn component(&mut self, name: &str, span: Range<usize>) -> Result<B::Term, ExpressionError> {
+        self.advance()?;
+        let Token::Name(component) = self.next.0 else {
+            return error("expected a component such as .x", self.next.1.clone());
+        };
+        self.advance()?;
+        let (whole, span) = (format!("{name}.{component}"), span.start..self.last);
+        match self.builder.name(&whole, span.clone())? {
+            Some(term) => Ok(term),
+            None => self.unknown(&whole, span),
+        }
     }
 
     fn unknown(&self, name: &str, span: Range<usize>) -> Result<B::Term, ExpressionError> {

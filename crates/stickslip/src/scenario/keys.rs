@@ -26,6 +26,10 @@ pub(crate) enum Form {
     Profiles,
     /// Names of the user's with an expression each.
     Formulas,
+    /// An expression, or a list of them, shortest and longest.
+    Formula(usize, usize),
+    /// A list of lists of expressions.
+    FormulaRows,
     /// Names of the user's with a table of these keys each.
     Named(&'static Keys),
     /// A function of time.
@@ -165,12 +169,13 @@ pub(crate) static BODIES: &[(&str, &Keys)] = &[
     ("driver", &DRIVER),
     ("rigid-body", &RIGID_BODY),
     ("linkage", &LINKAGE),
+    ("equations", &BODY_EQUATIONS),
 ];
 
 #[rustfmt::skip]
 const KIND_OF_BODY: Key = key(
     "kind",
-    Word(&["mass", "inertia", "driver", "rigid-body", "linkage"]),
+    Word(&["mass", "inertia", "driver", "rigid-body", "linkage", "equations"]),
     "\"mass\"",
     "what kind of body it is",
 )
@@ -254,6 +259,42 @@ pub(crate) static LINKAGE: Keys = keys(
 );
 
 #[rustfmt::skip]
+pub(crate) static BODY_EQUATIONS: Keys = keys(
+    "body-equations",
+    &[&[
+        KIND_OF_BODY,
+        key("coordinates", Numbers, "{ theta = 0.3 }", "one to six coordinates with their initial values; elements act on `NAME.theta`").required(),
+        key("velocities", Numbers, "{ theta = 1.5 }", "initial velocities; those left out are 0"),
+        key("mass_matrix", FormulaRows, "[[\"m*l^2\"]]", "M, rows of expressions in the coordinates, parameters, inputs and t; symmetric").required(),
+        key("force", Formula(1, 6), "[\"-m*9.81*l*sin(theta)\"]", "one expression per coordinate: M*acceleration = load + force; theta_dot is the velocity of theta").required(),
+        key("potential", Formula(1, 1), "\"-m*9.81*l*cos(theta)\"", "energy of the part of the force that has a potential, for the energy ledger"),
+        key("frames", Named(&FRAME), "{ tip = { position = [\"l*sin(theta)\", 0, \"-l*cos(theta)\"] } }", "places on the body that elements can take hold of as `NAME.tip`"),
+    ], EQUATIONS],
+    "A body of your own: its equations of motion.",
+);
+
+#[rustfmt::skip]
+pub(crate) static FRAME: Keys = keys(
+    "frame",
+    &[&[
+        key("position", Formula(3, 3), "[\"l*sin(theta)\", 0, \"-l*cos(theta)\"]", "x, y, z as expressions in the coordinates and parameters, m").required(),
+        key("axis", Vector(3, 3), "[0, 1, 0]", "axis about which the frame turns"),
+        key("angle", Formula(1, 1), "\"theta\"", "the angle it is turned by, rad; needs `axis`"),
+    ]],
+    "A place on a body of your own.",
+);
+
+#[rustfmt::skip]
+const EQUATIONS: &[Key] = &[
+        key("states", Numbers, "{ z = 0 }", "states beyond motion with their initial values"),
+        key("rates", Formulas, "{ z = \"s*v - z/0.01\" }", "the rate of each state"),
+        key("parameters", Numbers, "{ k = 1e4, c = 20 }", "constants, in SI or with a unit"),
+        key("inputs", Profiles, "{ road = { csv = \"road.csv\", column = \"height\" } }", "functions of time that expressions may name"),
+        key("relax", Named(&RELAX), "{ sgn = { stiffness = \"1e5 N/m\", beta = \"5 ms\" } }", "how `sgn` and `dio` in the expressions are relaxed"),
+        key("nonnegative", Texts(1, usize::MAX), "[\"N\"]", "terms that are never negative, where the program cannot tell"),
+];
+
+#[rustfmt::skip]
 pub(crate) static LINK: Keys = keys(
     "link",
     &[&[
@@ -289,12 +330,13 @@ pub(crate) static ELEMENTS: &[(&str, &Keys)] = &[
     ("joint", &JOINT),
     ("actuator", &ACTUATOR),
     ("gear", &GEAR),
+    ("equations", &ELEMENT_EQUATIONS),
 ];
 
 #[rustfmt::skip]
 const KIND_OF_ELEMENT: Key = key(
     "kind",
-    Word(&["spring", "friction", "contact", "stop", "joint", "actuator", "gear"]),
+    Word(&["spring", "friction", "contact", "stop", "joint", "actuator", "gear", "equations"]),
     "\"spring\"",
     "what kind of element it is",
 )
@@ -311,6 +353,21 @@ const NORMAL_KEY: Key = key("normal", Table(&NORMAL), "{ law = \"rigid\" }", "la
 const FRICTION_KEY: Key = key("friction", Table(&FRICTION_LAW), "{ law = \"proxy\", mu = 0.1 }", "friction");
 #[rustfmt::skip]
 const LAW: Key = key("law", Text, "\"implicit\"", "name of the law; `stickslip laws` lists them").required();
+
+#[rustfmt::skip]
+pub(crate) static ELEMENT_EQUATIONS: Keys = keys(
+    "element-equations",
+    &[&[
+        KIND_OF_ELEMENT,
+        BETWEEN,
+        ON,
+        key("force", Formula(1, 3), "\"-(k*x + c*v + z)\"", "force on the first body, an expression in the relative motion x, v, the states, parameters, inputs, t and step (that of the stage); in the plane and in space a list, with x.x, x.y, x.z and v.x, v.y, v.z").required(),
+        key("stored", Formula(1, 1), "\"0.5*k*x^2\"", "energy that it stores, for the energy ledger"),
+        key("at", Points, "[[0, 0, 0], [0, 0, 0]]", "points in the axes of each body, m"),
+        RATIO,
+    ], EQUATIONS],
+    "An element of your own: its force as equations.",
+);
 
 #[rustfmt::skip]
 pub(crate) static SPRING: Keys = keys(

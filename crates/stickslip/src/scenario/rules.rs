@@ -378,7 +378,19 @@ impl Faults<'_> {
                 }
                 (gear.between, Some(gear.ratio))
             }
+            ElementSpec::Own(own) => {
+                for held in &own.connections {
+                    self.ends(path, held.between, held.ratio);
+                    self.numbers(&at("at"), held.at.iter().flatten());
+                }
+                return;
+            }
         };
+        self.ends(path, between, ratio);
+    }
+
+    fn ends(&mut self, path: &str, between: [Port; 2], ratio: Option<[f64; 2]>) {
+        let at = |key: &str| format!("{path}.{key}");
         self.numbers(&at("ratio"), ratio.iter().flatten());
         if let Some(message) = ratio.and_then(|ratio| ratio_fault(&at("ratio"), &ratio)) {
             self.note(&at("ratio"), message, "write, for example: ratio = [1, 2]");
@@ -406,7 +418,13 @@ impl Faults<'_> {
             Port::Body(body) => body < bodies.len(),
             Port::Link { body, link } | Port::Joint { body, link } => match bodies.get(body) {
                 Some((_, BodySpec::Linkage(linkage))) => link < linkage.links.len(),
-                Some((_, BodySpec::Own(own))) => link < own.body.coordinates().len(),
+                Some((_, BodySpec::Own(own))) => {
+                    let parts = match port {
+                        Port::Link { .. } => own.body.frames(),
+                        _ => own.body.coordinates(),
+                    };
+                    link < parts.len()
+                }
                 _ => false,
             },
         };

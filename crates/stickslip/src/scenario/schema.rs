@@ -114,6 +114,11 @@ fn form(form: Form, definitions: &mut BTreeMap<String, String>) -> String {
         Form::Numbers => format!("\"type\":\"object\",\"additionalProperties\":{{{number}}}"),
         Form::Profiles => format!("\"type\":\"object\",\"additionalProperties\":{{{profile}}}"),
         Form::Formulas => "\"type\":\"object\",\"additionalProperties\":{\"type\":[\"number\",\"string\"]}".to_string(),
+        Form::Formula(least, most) => {
+            let one = "\"type\":[\"number\",\"string\"]";
+            either(one.to_string(), list(one, least, most))
+        }
+        Form::FormulaRows => list(&list("\"type\":[\"number\",\"string\"]", 1, 6), 1, 6),
         Form::Named(keys) => {
             define(keys, None, definitions);
             format!(

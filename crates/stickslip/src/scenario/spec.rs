@@ -6,6 +6,7 @@
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
 use crate::body::OwnBodySpec;
 use crate::element::curve::CurveSide;
+use crate::element::own::OwnElementSpec;
 use crate::inclusion::Inclusion;
 use crate::integrate::METHODS;
 use crate::profile::{Expression, Profile};
@@ -127,7 +128,13 @@ impl Scenario {
                     };
                     format!("{name}.{part}")
                 }
-                (name, BodySpec::Own(own)) => format!("{name}.{}", own.body.coordinates()[link]),
+                (name, BodySpec::Own(own)) => {
+                    let parts = match port {
+                        Port::Link { .. } => own.body.frames(),
+                        _ => own.body.coordinates(),
+                    };
+                    format!("{name}.{}", parts.get(link).unwrap_or(&"?"))
+                }
                 (name, _) => name.clone(),
             },
         }
@@ -192,7 +199,7 @@ pub enum BodySpec {
     RigidBody(RigidBodySpec),
     /// A tree of links.
     Linkage(LinkageSpec),
-    /// A body of the user's own; it cannot be written in a file.
+    /// A body of the user's own: `kind = "equations"`, or written in Rust.
     Own(OwnBodySpec),
 }
 
@@ -408,6 +415,8 @@ pub enum ElementSpec {
     Actuator(ActuatorSpec),
     /// Stiff coupling of two scalar motions.
     Gear(GearSpec),
+    /// An element of the user's own: `kind = "equations"`, or written in Rust.
+    Own(OwnElementSpec),
 }
 
 impl ElementSpec {
@@ -421,6 +430,7 @@ impl ElementSpec {
             Self::Joint(e) => e.between,
             Self::Actuator(e) => e.between,
             Self::Gear(e) => e.between,
+            Self::Own(e) => e.connections.first().map_or([Port::Ground; 2], |held| held.between),
         }
     }
 
@@ -432,6 +442,7 @@ impl ElementSpec {
             Self::Stop(e) => e.ratio,
             Self::Actuator(e) => e.ratio,
             Self::Gear(e) => Some(e.ratio),
+            Self::Own(e) => e.connections.first().and_then(|held| held.ratio),
             Self::Contact(_) | Self::Joint(_) => None,
         };
         ratio.unwrap_or([1.0, 1.0])

@@ -93,7 +93,8 @@ impl Reader {
             "inertia" => self.inertia(section).map(BodySpec::Inertia),
             "driver" => self.driver(section).map(BodySpec::Driver),
             "rigid-body" => self.rigid_body(section).map(BodySpec::RigidBody),
-            _ => self.linkage(section).map(BodySpec::Linkage),
+            "linkage" => self.linkage(section).map(BodySpec::Linkage),
+            _ => self.body_equations(section).map(BodySpec::Own),
         }
     }
 

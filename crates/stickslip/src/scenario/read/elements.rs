@@ -66,7 +66,8 @@ impl Reader {
             "stop" => self.stop(section, &ends_or, ratio).map(ElementSpec::Stop),
             "joint" => self.joint(section, &ends_or, around).map(ElementSpec::Joint),
             "actuator" => self.actuator(section, &ends_or, ratio).map(ElementSpec::Actuator),
-            _ => self.gear(section, &ends_or, ratio).map(ElementSpec::Gear),
+            "gear" => self.gear(section, &ends_or, ratio).map(ElementSpec::Gear),
+            _ => self.element_equations(section, &ends_or, ratio).map(ElementSpec::Own),
         };
         if self.diagnostics.len() > before { None } else { spec }
     }
@@ -117,7 +118,7 @@ impl Reader {
     }
 
     /// Two points, each of two or three components.
-    fn points_at(&mut self, section: &Section<'_>) -> [[f64; 3]; 2] {
+    pub(super) fn points_at(&mut self, section: &Section<'_>) -> [[f64; 3]; 2] {
         let Some(entry) = section.get("at") else {
             return [[0.0; 3]; 2];
         };

@@ -209,8 +209,18 @@ impl Reader {
             .collect();
         let (message, help) = if part.is_empty() && !parts.is_empty() {
             (
-                format!("`{name}` is a linkage: say which joint or link"),
-                format!("its joints and links are {}", list_words(parts)),
+                match around
+                    .bodies
+                    .iter()
+                    .find(|other| other.name == body)
+                    .map(|other| &other.spec)
+                {
+                    Some(Some(BodySpec::Own(_))) => {
+                        format!("`{name}` is a body of equations: say which coordinate or frame")
+                    }
+                    _ => format!("`{name}` is a linkage: say which joint or link"),
+                },
+                format!("it has {}", list_words(parts)),
             )
         } else {
             let help = match nearest(name, names.clone()) {
@@ -329,7 +339,18 @@ pub(super) fn ports(bodies: &[Body]) -> Vec<(String, Port, Motion)> {
     let mut ports = Vec::new();
     for (index, body) in bodies.iter().enumerate() {
         let motion = match &body.spec {
-            None | Some(BodySpec::Own(_)) => continue,
+            None => continue,
+            Some(BodySpec::Own(own)) => {
+                for (link, coordinate) in own.body.coordinates().iter().enumerate() {
+                    let port = Port::Joint { body: index, link };
+                    ports.push((format!("{}.{coordinate}", body.name), port, Motion::Scalar));
+                }
+                for (link, frame) in own.body.frames().iter().enumerate() {
+                    let port = Port::Link { body: index, link };
+                    ports.push((format!("{}.{frame}", body.name), port, Motion::Rigid));
+                }
+                continue;
+            }
             Some(BodySpec::Mass(mass)) => Motion::Point(mass.position.len()),
             Some(BodySpec::Inertia(_)) => Motion::Turn,
             Some(BodySpec::Driver(driver)) => match (driver.motion.profiles().len(), driver.angular) {

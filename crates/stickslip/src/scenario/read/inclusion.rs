@@ -36,20 +36,10 @@ impl Reader {
             Some(_) => self.texts(&section, "nonnegative"),
             None => Some(Vec::new()),
         };
-        let numbers = |reader: &mut Self, section: &Option<Section<'_>>| -> Vec<(String, f64)> {
-            let entries = section
-                .iter()
-                .flat_map(|section| section.table.entries.iter().map(move |e| (section, e)));
-            let read = entries.filter_map(|(section, entry)| {
-                let number = reader.number_in(&entry.node, &section.path_of(&entry.key), &[], None)?;
-                Some((entry.key.clone(), number.value))
-            });
-            read.collect()
-        };
         let description = Description {
             title: title.to_string(),
-            states: numbers(self, &states),
-            parameters: numbers(self, &parameters),
+            states: self.named_numbers(states.as_ref()),
+            parameters: self.named_numbers(parameters.as_ref()),
             inputs: self.inputs(inputs.as_ref()),
             equations: self.formulas(equations.as_ref()),
             relax: self.relaxations(relax.as_ref()),
@@ -79,7 +69,7 @@ impl Reader {
     }
 
     /// A table with names of the user's.
-    fn named<'t>(&mut self, section: &Section<'t>, key: &str) -> Option<Section<'t>> {
+    pub(super) fn named<'t>(&mut self, section: &Section<'t>, key: &str) -> Option<Section<'t>> {
         let entry = self.entry(section, key)?;
         let Value::Table(table) = &entry.node.value else {
             let path = section.path_of(key);
@@ -99,7 +89,17 @@ impl Reader {
         })
     }
 
-    fn inputs(&mut self, section: Option<&Section<'_>>) -> Vec<Input> {
+    /// Names of the user's with a number each.
+    pub(super) fn named_numbers(&mut self, section: Option<&Section<'_>>) -> Vec<(String, f64)> {
+        let Some(section) = section else { return Vec::new() };
+        let read = section.table.entries.iter().filter_map(|entry| {
+            let number = self.number_in(&entry.node, &section.path_of(&entry.key), &[], None)?;
+            Some((entry.key.clone(), number.value))
+        });
+        read.collect()
+    }
+
+    pub(super) fn inputs(&mut self, section: Option<&Section<'_>>) -> Vec<Input> {
         let mut inputs = Vec::new();
         let Some(section) = section else { return inputs };
         for entry in &section.table.entries {
@@ -119,7 +119,7 @@ impl Reader {
         inputs
     }
 
-    fn formulas(&mut self, section: Option<&Section<'_>>) -> Vec<(String, String)> {
+    pub(super) fn formulas(&mut self, section: Option<&Section<'_>>) -> Vec<(String, String)> {
         let mut formulas = Vec::new();
         let Some(section) = section else { return formulas };
         for entry in &section.table.entries {
@@ -137,7 +137,7 @@ impl Reader {
         formulas
     }
 
-    fn relaxations(&mut self, section: Option<&Section<'_>>) -> Vec<(String, Relaxation)> {
+    pub(super) fn relaxations(&mut self, section: Option<&Section<'_>>) -> Vec<(String, Relaxation)> {
         let mut relaxations = Vec::new();
         let Some(section) = section else { return relaxations };
         for entry in &section.table.entries {

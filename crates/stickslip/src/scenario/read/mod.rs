@@ -5,6 +5,7 @@ mod bodies;
 mod chain;
 mod elements;
 mod ends;
+mod equations;
 mod friction;
 mod inclusion;
 mod profiles;

@@ -466,6 +466,52 @@ normal = { law = "rigid", restitution = 0.5 }
 friction = { law = "implicit", mu = 0.1 }
 "#;
 
+/// Elements and bodies of the user's own, with every key.
+pub const EQUATIONS: &str = r#"
+[simulation]
+duration = 1
+step = "1 ms"
+integrator = "rk4"
+
+[bodies.crane]
+kind = "equations"
+coordinates = { cart = 0, swing = "20 deg" }
+velocities = { swing = 0.1 }
+states = { heat = 0 }
+parameters = { M = "10 kg", m = 1, l = "2 m", c = 0.1, N = 1 }
+inputs = { wind = "0.1*sin(t)" }
+mass_matrix = [["M + m", "m*l*cos(swing)"], ["m*l*cos(swing)", "m*l^2"]]
+force = ["m*l*swing_dot^2*sin(swing) + wind - N*sgn(cart_dot)", "-m*9.8*l*sin(swing) - c*swing_dot"]
+potential = "-m*9.8*l*cos(swing)"
+rates = { heat = "c*swing_dot^2" }
+relax = { sgn = { stiffness = 1e4, beta = 0.01 } }
+nonnegative = ["N"]
+
+[bodies.crane.frames.bob]
+position = ["cart + l*sin(swing)", 0, "-l*cos(swing)"]
+axis = [0, -1, 0]
+angle = "swing"
+
+[elements.bushing]
+kind = "equations"
+on = "crane.cart"
+states = { z = 0 }
+parameters = { k = 1e4, c = "20 N*s/m", s = 1e3, N = 1 }
+inputs = { push = "sin(t)" }
+force = "-(k*x + c*v + z) + push - N*sgn(v)"
+rates = { z = "s*v - z/0.01" }
+stored = "0.5*k*x^2"
+ratio = [1, 1]
+relax = { sgn = { stiffness = 1e4, beta = 0.01 } }
+nonnegative = ["N"]
+
+[elements.rope]
+kind = "equations"
+between = ["crane.bob", "ground"]
+at = [[0, 0, 0.1], [1, 0, 0]]
+force = ["-50*x.x - v.x", "-50*x.y", "-50*x.z"]
+"#;
+
 /// All of them.
 pub fn all() -> Vec<&'static str> {
     let mut all = vec![
@@ -477,6 +523,7 @@ pub fn all() -> Vec<&'static str> {
         PULLED_CHAIN,
         SPHERES,
         EVERYTHING,
+        EQUATIONS,
         MAP,
     ];
     all.extend(TEMPLATES.iter().map(|template| template.text));
