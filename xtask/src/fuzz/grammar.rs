@@ -14,7 +14,8 @@ pub fn scenario(random: &mut Random) -> Node {
     match random.below(16) {
         0 => chain(&mut root, random),
         1 => spheres(&mut root, random),
-        2 | 3 => inclusion(&mut root, random),
+        2 => inclusion(&mut root, random),
+        3 => equations(&mut root, random),
         4 | 5 => linkage(&mut root, random),
         6..=8 => in_space(&mut root, random),
         9 | 10 => masses(&mut root, 2 + random.below(2), random),
@@ -449,7 +450,11 @@ fn masses(root: &mut Node, axes: usize, random: &mut Random) {
                 ),
             ]),
         };
-        let mut element = element;
+        let mut element = if random.once_in(8) {
+            own_element(&first, &second, axes, random)
+        } else {
+            element
+        };
         if axes == 1 && element.get("ratio").is_none() && random.once_in(10) {
             element.put(
                 "ratio",
@@ -772,6 +777,112 @@ fn spheres(root: &mut Node, random: &mut Random) {
         );
     }
     root.put("spheres", node);
+}
+
+/// A force of equations that mostly resists, with a state now and then.
+fn own_element(first: &str, second: &str, axes: usize, random: &mut Random) -> Node {
+    let mut node = table([("kind", "equations".into()), ("between", pair(first, second))]);
+    let state = random.once_in(2);
+    let force = |x: &str, v: &str, random: &mut Random| {
+        let mut known = vec![x, v, "k", "t"];
+        if state {
+            known.push("z");
+        }
+        let own = formula(2, &known, random);
+        let forms = ["-k*X - 3*V", "-k*V", "-k*tanh(V)", "-max(-k, min(k, 100*V))", "-Z - V"];
+        let resisting = random.pick(&forms).replace('X', x).replace('V', v);
+        let resisting = resisting.replace('Z', if state { "z" } else { x });
+        match random.below(4) {
+            0 => own,
+            1 => format!("{resisting} + 0.1*({own})"),
+            _ => resisting,
+        }
+    };
+    let texts: Vec<Node> = match axes {
+        1 => vec![Node::Text(force("x", "v", random))],
+        _ => ["x", "y", "z"][..axes]
+            .iter()
+            .map(|axis| Node::Text(force(&format!("x.{axis}"), &format!("v.{axis}"), random)))
+            .collect(),
+    };
+    node.put("force", if axes == 1 { texts[0].clone() } else { Node::List(texts) });
+    node.put("parameters", table([("k", positive(-1.0, 4.0, random))]));
+    if state {
+        let v = if axes == 1 { "v" } else { "v.x" };
+        node.put("states", table([("z", signed(0.1, random))]));
+        let rate = random.pick(&["k*V - z/0.01", "V - z", "-z^3 + V", "sin(t) - z"]);
+        node.put("rates", table([("z", Node::Text(rate.replace('V', v)))]));
+    }
+    if axes == 1 && random.once_in(4) {
+        node.put("stored", "0.5*k*x^2".into());
+    }
+    node
+}
+
+/// A body of equations, with friction and what else acts on its coordinates.
+fn equations(root: &mut Node, random: &mut Random) {
+    let method = method(random);
+    root.put("simulation", simulation(method, false, random));
+    let mut body = table([
+        ("kind", "equations".into()),
+        (
+            "coordinates",
+            table([("cart", signed(0.5, random)), ("swing", signed(1.0, random))]),
+        ),
+        (
+            "parameters",
+            table([
+                ("M", positive(-1.0, 1.0, random)),
+                ("m", positive(-1.0, 1.0, random)),
+                ("l", positive(-0.5, 0.5, random)),
+            ]),
+        ),
+        (
+            "mass_matrix",
+            Node::Raw("[[\"M + m\", \"m*l*cos(swing)\"], [\"m*l*cos(swing)\", \"m*l^2\"]]".to_string()),
+        ),
+        (
+            "force",
+            Node::List(vec![
+                "m*l*swing_dot^2*sin(swing)".into(),
+                Node::Text(format!(
+                    "-m*9.8*l*sin(swing) + 0.1*({})",
+                    formula(1, &["cart", "swing", "swing_dot", "t"], random)
+                )),
+            ]),
+        ),
+    ]);
+    if random.once_in(2) {
+        body.put("velocities", table([("cart", signed(1.0, random))]));
+    }
+    if random.once_in(2) {
+        body.put("potential", "-m*9.8*l*cos(swing)".into());
+    }
+    if random.once_in(3) {
+        body.put("states", table([("heat", Node::whole(0))]));
+        body.put("rates", table([("heat", "swing_dot^2 - heat".into())]));
+    }
+    let mut elements = Node::empty();
+    if random.once_in(3) {
+        let frame = Node::Raw("{ bob = { position = [\"cart + l*sin(swing)\", 0, \"-l*cos(swing)\"] } }".to_string());
+        body.put("frames", frame);
+        if random.once_in(2) {
+            elements.put("rope", own_element("crane.bob", "ground", 3, random));
+        }
+    }
+    let mut rail = table([("kind", "friction".into()), ("on", "crane.cart".into())]);
+    if let Node::Table(law) = friction(method, false, random) {
+        for (key, value) in law {
+            rail.put(&key, value);
+        }
+    }
+    elements.put("rail", rail);
+    if random.once_in(2) {
+        elements.put("bearing", own_element("crane.swing", "ground", 1, random));
+    }
+    root.put("bodies", table([("crane", body)]));
+    root.put("elements", elements);
+    analysis(root, &["rail".to_string()], random);
 }
 
 fn inclusion(root: &mut Node, random: &mut Random) {
