@@ -25,7 +25,7 @@ fn passive(scenario: &Scenario, element: &ElementSpec) -> bool {
             let stiff = scenario.simulation.integrator == "implicit-euler";
             (stop.normal.as_ref()).map_or(stiff, |normal| keeps(Family::Contact, &normal.law))
         }
-        ElementSpec::Actuator(_) | ElementSpec::Own(_) => false,
+        ElementSpec::Actuator(_) | ElementSpec::Own(_) | ElementSpec::OwnContact(_) => false,
     }
 }
 

@@ -1,13 +1,13 @@
 //! Building a system in Rust, without a scenario file.
 
 use crate::body::{OwnBody, OwnBodySpec};
-use crate::element::own::{Connection, OwnElement, OwnElementSpec, OwnLaw};
+use crate::element::own::{Connection, OwnContactSpec, OwnElement, OwnElementSpec, OwnLaw};
 use crate::integrate::Method;
 use crate::profile::Profile;
 use crate::scenario::rules::verify;
 use crate::scenario::{
     ActuatorSpec, BodySpec, CurveSpec, DriverMotion, DriverSpec, ElementSpec, FrictionLawSpec, FrictionSpec,
-    InertiaSpec, LimitSpec, MassSpec, Number, ParameterSpec, ParameterValue, Port, Scenario, ScenarioError,
+    InertiaSpec, LimitSpec, MassSpec, Number, ParameterSpec, ParameterValue, Plane, Port, Scenario, ScenarioError,
     SimulationSpec, SpringSpec,
 };
 use crate::simulation::Simulation;
@@ -298,6 +298,52 @@ impl Model {
             law: OwnLaw(Arc::new(law)),
         };
         self.element(name, ElementSpec::Own(spec))
+    }
+
+    /// Adds a contact with a normal law of your own, and friction of your own where a plane is given.
+    ///
+    /// A ball of 1 kg on a floor that pushes back with k·depth³: it rests where k·depth³ = m·g.
+    ///
+    /// ```
+    /// use stickslip::element::own::{Motion, OwnElement};
+    /// use stickslip::integrate::Method;
+    /// use stickslip::model::{GROUND, Model};
+    /// use stickslip::scenario::Plane;
+    ///
+    /// struct Foam { stiffness: f64, damping: f64 }
+    /// impl OwnElement for Foam {
+    ///     fn respond(&self, motion: &Motion<'_>, _: &mut [f64], force: &mut [f64]) {
+    ///         let depth = (-motion.position[0]).max(0.0);
+    ///         force[0] = self.stiffness * depth.powi(3) - self.damping * depth * motion.velocity[0];
+    ///     }
+    /// }
+    ///
+    /// let mut model = Model::new(1e-3, Method::Rk4);
+    /// model.gravity([0.0, 0.0, -9.8]);
+    /// let ball = model.mass("ball", 1.0, &[0.0, 0.0, 0.05], &[0.0; 3]);
+    /// let floor = Plane { normal: [0.0, 0.0, 1.0], offset: 0.0 };
+    /// model.own_contact("floor", ball, GROUND, Some(floor), Foam { stiffness: 9.8e6, damping: 4e3 }, None::<Foam>);
+    /// let mut simulation = model.build()?;
+    /// simulation.advance(4000)?;
+    /// assert!((simulation.position(0)[2] + 0.01).abs() < 1e-6); // 9.8e6·depth³ = 9.8
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn own_contact(
+        &mut self,
+        name: &str,
+        first: Port,
+        second: Port,
+        surface: Option<Plane>,
+        normal: impl OwnElement + 'static,
+        friction: Option<impl OwnElement + 'static>,
+    ) -> usize {
+        let spec = OwnContactSpec {
+            between: [first, second],
+            surface,
+            normal: OwnLaw(Arc::new(normal)),
+            friction: friction.map(|law| OwnLaw(Arc::new(law) as Arc<dyn OwnElement>)),
+        };
+        self.element(name, ElementSpec::OwnContact(spec))
     }
 
     /// Adds a body of your own and returns a port for each of its coordinates.

@@ -210,7 +210,8 @@ pub struct Simulation {
 impl Simulation {
     /// Builds the network of a scenario and puts it at its start.
     pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
-        let own = |(_, element): &(String, ElementSpec)| matches!(element, ElementSpec::Own(_));
+        let own =
+            |(_, element): &(String, ElementSpec)| matches!(element, ElementSpec::Own(_) | ElementSpec::OwnContact(_));
         let open_ledger = scenario.elements.iter().any(own);
         let mut built = build(&scenario)?;
         let chain = built.chain_start.take();

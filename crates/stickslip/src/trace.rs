@@ -230,6 +230,11 @@ impl Columns {
                     self.push(format!("{name}.{state}"), Source::State(first + i));
                 }
             }
+            ElementSpec::OwnContact(_) => {
+                self.push(format!("{name}.normal"), Source::Normal(index));
+                self.push(format!("{name}.gap"), Source::Gap(index));
+                self.push(format!("{name}.mode"), Source::Mode(index));
+            }
             ElementSpec::Spring(_) | ElementSpec::Actuator(_) | ElementSpec::Gear(_) => (),
         }
     }

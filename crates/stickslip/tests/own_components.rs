@@ -5,7 +5,7 @@ use stickslip::Simulation;
 use stickslip::element::own::{Connection, Motion, OwnElement, Update};
 use stickslip::integrate::Method;
 use stickslip::model::{Friction, GROUND, Model};
-use stickslip::scenario::Scenario;
+use stickslip::scenario::{Plane, Scenario};
 use stickslip::trace::Columns;
 
 const METHODS: [&str; 7] = [
@@ -475,5 +475,60 @@ fn what_is_wrong_with_equations_is_said_where_it_stands() {
     ] {
         assert!(error.contains(expected), "{expected}\n{error}");
         assert!(error.contains("help"), "{error}");
+    }
+}
+
+/// A ball of mass m sliding on a plane that presses with a spring: friction μ·N of your own slows it by μ·g, beside the built-in law in the
+/// same contact, on a plane that is tilted in the world.
+#[test]
+fn contact_laws_of_your_own_press_and_rub() {
+    struct Press;
+    impl OwnElement for Press {
+        fn respond(&self, motion: &Motion<'_>, _: &mut [f64], force: &mut [f64]) {
+            force[0] = if motion.position[0] < 0.0 {
+                -2e4 * motion.position[0] - 200.0 * motion.velocity[0]
+            } else {
+                0.0
+            };
+        }
+        fn stored(&self, motion: &Motion<'_>) -> f64 {
+            1e4 * motion.position[0].min(0.0).powi(2)
+        }
+    }
+    struct Rub(f64);
+    impl OwnElement for Rub {
+        fn respond(&self, motion: &Motion<'_>, _: &mut [f64], force: &mut [f64]) {
+            let speed = motion.velocity[0].hypot(motion.velocity[1]);
+            for (force, v) in force.iter_mut().zip(motion.velocity) {
+                *force = if speed > 0.0 {
+                    -self.0 * motion.load * v / speed
+                } else {
+                    0.0
+                };
+            }
+        }
+    }
+    let (g, tilt, mu) = (9.8, 0.3f64, 0.4);
+    let normal = [tilt.sin(), 0.0, tilt.cos()];
+    let down = [tilt.cos(), 0.0, -tilt.sin()];
+    for method in [Method::Rk4, Method::Stiff] {
+        let mut model = Model::new(1e-3, method);
+        model.gravity([0.0, 0.0, -g]);
+        // At rest in the plane, moving down it at 3 m/s.
+        let depth = 1.5 * g * tilt.cos() / 2e4;
+        let at = normal.map(|n| -depth * n);
+        let ball = model.mass("ball", 1.5, &at, &down.map(|d| 3.0 * d));
+        let plane = Plane { normal, offset: 0.0 };
+        model.own_contact("plane", ball, GROUND, Some(plane), Press, Some(Rub(mu)));
+        let mut simulation = model.build().unwrap();
+        simulation.advance(500).unwrap();
+        let v = simulation.velocity(0);
+        let along: f64 = (0..3).map(|i| v[i] * down[i]).sum();
+        let expected = 3.0 + 0.5 * g * (tilt.sin() - mu * tilt.cos());
+        assert!((along - expected).abs() < 1e-5, "{method:?}: {along} {expected}");
+        let plane = simulation.element("plane").unwrap();
+        let force = simulation.force(plane);
+        let pressed: f64 = (0..3).map(|i| force[i] * normal[i]).sum();
+        assert!((pressed - 1.5 * g * tilt.cos()).abs() < 1e-5, "{method:?}: {pressed}");
     }
 }

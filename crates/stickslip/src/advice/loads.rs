@@ -717,7 +717,11 @@ fn without_friction(scenario: &Scenario) -> Scenario {
             ElementSpec::Contact(spec) => (spec.normal, spec.friction) = (soft.clone(), None),
             ElementSpec::Stop(spec) => spec.normal = Some(soft.clone()),
             ElementSpec::Joint(spec) => spec.friction = None,
-            ElementSpec::Spring(_) | ElementSpec::Actuator(_) | ElementSpec::Gear(_) | ElementSpec::Own(_) => (),
+            ElementSpec::Spring(_)
+            | ElementSpec::Actuator(_)
+            | ElementSpec::Gear(_)
+            | ElementSpec::Own(_)
+            | ElementSpec::OwnContact(_) => (),
         }
     }
     scenario

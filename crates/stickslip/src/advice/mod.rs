@@ -268,6 +268,7 @@ pub fn kind(element: &ElementSpec) -> &'static str {
         ElementSpec::Actuator(_) => "actuator",
         ElementSpec::Gear(_) => "gear",
         ElementSpec::Own(_) => "equations",
+        ElementSpec::OwnContact(_) => "contact",
     }
 }
 

@@ -14,7 +14,10 @@ use crate::element::friction::{Baselines, Bristles, Friction, Frictions, Implici
 use crate::element::inclusion::InclusionGroup;
 use crate::element::joint::{Joint, Joints};
 use crate::element::normal::NormalLaw;
-use crate::element::own::{Hold, MOST_AXES, MOST_STATES, Motion, Own, OwnElementSpec, OwnSteps, Owns, Placed, Update};
+use crate::element::own::{
+    Hold, MOST_AXES, MOST_STATES, Motion, Own, OwnContactSpec, OwnElementSpec, OwnLaw, OwnSteps, Owns, Placed, Update,
+};
+use crate::element::own_contact::{OwnContact, OwnContacts, along};
 use crate::element::spring::{Spring, Springs};
 use crate::element::stop::{Stop, Stops};
 use crate::math::symmetric_eigenvalues;
@@ -81,6 +84,7 @@ pub(super) struct Groups {
     subloading: ByAxes<Subloading<f64>>,
     own: Vec<Own>,
     own_steps: ByAxes<Placed>,
+    own_contacts: Vec<OwnContact>,
     pub(super) inclusion: Option<InclusionGroup>,
     resolve: bool,
 }
@@ -136,6 +140,7 @@ impl Groups {
         } else {
             respond!(martins_oden, proxy, relaxed, dahl, lugre, subloading);
         }
+        put!(elements, groups.own_contacts, OwnContacts);
         put!(elements, groups.own, Owns);
         if let Some(inclusion) = groups.inclusion {
             elements.push(Box::new(inclusion));
@@ -168,7 +173,7 @@ impl Builder<'_> {
                 // A vector; coefficient and slip of a law that keeps more than that.
                 let friction = spec.friction.as_ref().map_or(0, friction_states);
                 (if friction > 1 { 5 } else { 3 } + normal)
-                    * self.touching_points(spec).map_or(0, |(points, _)| points.len())
+                    * self.touching_points(spec.between).map_or(0, |(points, _)| points.len())
             }
             ElementSpec::Joint(spec) => spec.friction.as_ref().map_or(0, friction_states).max(1),
             ElementSpec::Stop(_) => 2,
@@ -179,6 +184,11 @@ impl Builder<'_> {
                     if a.max(b) == 0 { 3 } else { a.max(b) }
                 });
                 spec.law.0.initial(axes.sum()).len()
+            }
+            ElementSpec::OwnContact(spec) => {
+                let friction = spec.friction.as_ref().map_or(0, |law| law.0.initial(2).len());
+                let states = spec.normal.0.initial(1).len() + friction;
+                states * self.touching_points(spec.between).map_or(0, |(points, _)| points.len())
             }
             _ => 0,
         };
@@ -218,6 +228,7 @@ impl Builder<'_> {
                 ElementSpec::Contact(spec) => self.contact(index, &path, spec),
                 ElementSpec::Joint(spec) => self.joint(index, &path, spec),
                 ElementSpec::Own(spec) => self.own_element(index, &path, spec),
+                ElementSpec::OwnContact(spec) => self.own_contact(index, &path, spec),
             }
         }
         self.add_joint_limits();
@@ -568,6 +579,85 @@ impl Builder<'_> {
         }
     }
 
+    fn own_contact(&mut self, element: usize, path: &str, spec: &OwnContactSpec) {
+        let [Some(first), Some(second)] = spec.between.map(|port| self.attachment(port)) else {
+            self.error(
+                path,
+                "a contact needs rigid bodies, links, or masses of two or three axes",
+            );
+            return;
+        };
+        if self.method.implicit() {
+            self.error(
+                path,
+                "a contact law of your own does not run with the integrator \"implicit-euler\"",
+            )
+            .help = Some("use \"rk4\", \"adaptive\" or \"stiff\"".into());
+            return;
+        }
+        let Some((points, radius)) = self.touching_points(spec.between) else {
+            let name = self.scenario.port_name(spec.between[0]);
+            self.error(path, format!("\"{name}\" has no shape to touch with"));
+            return;
+        };
+        let surface = match (spec.surface, self.shape_of(spec.between[1])) {
+            (Some(plane), _) => Surface::Plane {
+                normal: Vector3::from(plane.normal),
+                offset: plane.offset,
+            },
+            (None, Some((Shape::Sphere(other), _))) if points.len() == 1 && spec.friction.is_none() => {
+                Surface::Sphere(other)
+            }
+            _ => {
+                self.error(path, "the contact has no surface").help =
+                    Some("give it a plane; two spheres need none where they do not rub".into());
+                return;
+            }
+        };
+        self.axes[element] = 3;
+        self.use_links(&[first, second]);
+        let normal = spec.normal.0.initial(1);
+        let friction = spec.friction.as_ref().map(|law| law.0.initial(2));
+        let most = normal.len().max(friction.as_ref().map_or(0, Vec::len));
+        if most > MOST_STATES {
+            self.error(
+                path,
+                format!("a law of your own has at most {MOST_STATES} states, not {most}"),
+            );
+            return;
+        }
+        let time = self.time_signal();
+        let placed = |law: &OwnLaw, states: usize| Placed {
+            law: law.clone(),
+            time,
+            states,
+        };
+        let each: Vec<f64> = normal.iter().chain(friction.iter().flatten()).copied().collect();
+        let count = points.len() * each.len();
+        let state = self.take_states(element, count);
+        for (slot, value) in self.initial[state..state + count].iter_mut().zip(each.iter().cycle()) {
+            *slot = *value;
+        }
+        self.groups.own_contacts.push(OwnContact {
+            element,
+            along: along(&surface),
+            normal: placed(&spec.normal, normal.len()),
+            friction: spec
+                .friction
+                .as_ref()
+                .zip(friction)
+                .map(|(law, states)| placed(law, states.len())),
+            geometry: Geometry {
+                first,
+                second,
+                points,
+                radius,
+                surface,
+            },
+            state,
+        });
+    }
+
     /// A force that is no number at the start is an error of the element, not of the run.
     fn refuse_undefined(&mut self, path: &str, own: &Own) {
         let [Hold::Pair(pair, _)] = own.holds[..] else { return };
@@ -782,8 +872,8 @@ impl Builder<'_> {
     }
 
     /// The points of the first body of a contact that can touch, and the radius about each.
-    fn touching_points(&self, spec: &ContactSpec) -> Option<(Vec<Vector3<f64>>, f64)> {
-        let (shape, centre) = self.shape_of(spec.between[0])?;
+    fn touching_points(&self, between: [Port; 2]) -> Option<(Vec<Vector3<f64>>, f64)> {
+        let (shape, centre) = self.shape_of(between[0])?;
         Some(match shape {
             Shape::Sphere(radius) => (vec![centre], radius),
             Shape::Point => (vec![centre], 0.0),
@@ -1056,7 +1146,7 @@ impl Builder<'_> {
             return;
         };
         self.refuse_own_frames(path, &[first, second]);
-        let Some((points, radius)) = self.touching_points(spec) else {
+        let Some((points, radius)) = self.touching_points(spec.between) else {
             let name = self.scenario.port_name(spec.between[0]);
             self.error(path, format!("\"{name}\" has no shape to touch with")).help = Some(
                 "add shape = { sphere = \"…\" }, { box = [\"…\", \"…\", \"…\"] } or { point = true } to the body"

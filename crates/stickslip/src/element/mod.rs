@@ -9,6 +9,7 @@ pub mod inclusion;
 pub mod joint;
 pub mod normal;
 pub mod own;
+pub mod own_contact;
 pub mod spring;
 pub mod stop;
 

@@ -10,7 +10,7 @@ use crate::network::implicit::{ImplicitStage, ImplicitView};
 use crate::network::port::{Attachment, Pair};
 use crate::network::stage::{LoadSource, Stage};
 use crate::network::tangent::Tangent;
-use crate::scenario::Port;
+use crate::scenario::{Plane, Port};
 use nalgebra::Vector3;
 use std::fmt;
 use std::sync::Arc;
@@ -147,6 +147,19 @@ pub struct OwnElementSpec {
     pub connections: Vec<Connection>,
     /// What it does.
     pub law: OwnLaw,
+}
+
+/// A contact with laws of the user's own.
+#[derive(Clone, Debug)]
+pub struct OwnContactSpec {
+    /// What touches what; the surface belongs to the second.
+    pub between: [Port; 2],
+    /// The surface; `None` for two spheres.
+    pub surface: Option<Plane>,
+    /// Law of the normal force, of one axis: its position is the gap, and its force pushes the bodies apart.
+    pub normal: OwnLaw,
+    /// Law of friction, of two axes along the plane: [`Motion::load`] is the normal force.
+    pub friction: Option<OwnLaw>,
 }
 
 /// What a placed element takes hold of.

@@ -385,6 +385,13 @@ impl Faults<'_> {
                 }
                 return;
             }
+            ElementSpec::OwnContact(contact) => {
+                if let Some(plane) = &contact.surface {
+                    self.unit(&at("surface.plane.normal"), &plane.normal);
+                    self.number(&at("surface.plane.offset"), plane.offset, Sign::Any);
+                }
+                (contact.between, None)
+            }
         };
         self.ends(path, between, ratio);
     }

@@ -6,7 +6,7 @@
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
 use crate::body::OwnBodySpec;
 use crate::element::curve::CurveSide;
-use crate::element::own::OwnElementSpec;
+use crate::element::own::{OwnContactSpec, OwnElementSpec};
 use crate::inclusion::Inclusion;
 use crate::integrate::METHODS;
 use crate::profile::{Expression, Profile};
@@ -417,6 +417,8 @@ pub enum ElementSpec {
     Gear(GearSpec),
     /// An element of the user's own: `kind = "equations"`, or written in Rust.
     Own(OwnElementSpec),
+    /// A contact with laws of the user's own, written in Rust.
+    OwnContact(OwnContactSpec),
 }
 
 impl ElementSpec {
@@ -431,6 +433,7 @@ impl ElementSpec {
             Self::Actuator(e) => e.between,
             Self::Gear(e) => e.between,
             Self::Own(e) => e.connections.first().map_or([Port::Ground; 2], |held| held.between),
+            Self::OwnContact(e) => e.between,
         }
     }
 
@@ -443,7 +446,7 @@ impl ElementSpec {
             Self::Actuator(e) => e.ratio,
             Self::Gear(e) => Some(e.ratio),
             Self::Own(e) => e.connections.first().and_then(|held| held.ratio),
-            Self::Contact(_) | Self::Joint(_) => None,
+            Self::Contact(_) | Self::Joint(_) | Self::OwnContact(_) => None,
         };
         ratio.unwrap_or([1.0, 1.0])
     }
