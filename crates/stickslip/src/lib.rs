@@ -15,10 +15,10 @@
 //! let mut simulation = model.build()?;
 //!
 //! simulation.advance(700)?; // friction of 10 N stops it within 0.6 s
-//! assert_eq!(simulation.velocity(0), &[0.0]);
+//! assert_eq!(simulation.velocity(block), &[0.0]);
 //! simulation.set_actuator(motor, 0, 11.0); // below the 12 N that hold it
 //! simulation.advance_observed(100_000)?;
-//! assert_eq!(simulation.velocity(0), &[0.0]);
+//! assert_eq!(simulation.velocity(block), &[0.0]);
 //! assert_eq!(simulation.force(floor), &[-11.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -41,6 +41,7 @@ pub mod build;
 pub mod chain;
 pub mod divergence;
 pub mod element;
+pub mod handle;
 pub mod inclusion;
 pub mod integrate;
 pub mod ledger;
@@ -54,12 +55,15 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod simulation;
+pub mod snapshot;
 pub mod spheres;
 pub mod stop;
 pub mod sweep;
 pub mod trace;
 
-pub use simulation::{RunError, Simulation};
+pub use handle::{Body, Element};
+pub use simulation::{RunError, SetError, Simulation};
+pub use snapshot::{Snapshot, SnapshotError};
 pub use stickslip_core as core;
 pub use stop::Stop;
 

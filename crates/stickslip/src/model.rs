@@ -2,6 +2,7 @@
 
 use crate::body::{OwnBody, OwnBodySpec};
 use crate::element::own::OwnFriction;
+use crate::handle::{Body, Element, End};
 use crate::integrate::Method;
 use crate::profile::Profile;
 use crate::scenario::rules::verify;
@@ -32,17 +33,19 @@ pub const GROUND: Port = Port::Ground;
 /// let mut simulation = model.build()?;
 ///
 /// for _ in 0..3000 {
-///     let (x, v) = (simulation.position(0)[0], simulation.velocity(0)[0]);
+///     let (x, v) = (simulation.position(block)[0], simulation.velocity(block)[0]);
 ///     simulation.set_actuator(motor, 0, -40.0 * x - 8.0 * v);
 ///     simulation.advance_observed(1)?;
 /// }
-/// assert_eq!(simulation.velocity(0), &[0.0]); // the controller lost: friction holds the block
-/// assert_eq!(simulation.force(floor), &[40.0 * simulation.position(0)[0]]); // and balances its force
+/// assert_eq!(simulation.velocity(block), &[0.0]); // the controller lost: friction holds the block
+/// assert_eq!(simulation.force(floor), &[40.0 * simulation.position(block)[0]]); // and balances its force
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Model {
     scenario: Scenario,
     own: BTreeMap<usize, Box<dyn OwnFriction>>,
+    /// Elements that were given a body of another model.
+    foreign: Vec<usize>,
 }
 
 /// A friction law with its numbers.
@@ -136,6 +139,7 @@ impl Model {
         Model {
             scenario,
             own: BTreeMap::new(),
+            foreign: Vec::new(),
         }
     }
 
@@ -144,20 +148,37 @@ impl Model {
         self.scenario.simulation.gravity = Some(gravity);
     }
 
-    /// Adds a body of any kind; bodies count from 0 in the order they are added.
-    pub fn body(&mut self, name: &str, body: BodySpec) -> Port {
+    /// Adds a body of any kind.
+    pub fn body(&mut self, name: &str, body: BodySpec) -> Body {
         self.scenario.bodies.push((name.to_string(), body));
-        Port::Body(self.scenario.bodies.len() - 1)
+        Body::named(self.scenario.bodies.len() - 1, name)
     }
 
-    /// Adds an element of any kind and returns its number.
-    pub fn element(&mut self, name: &str, element: ElementSpec) -> usize {
+    /// Adds an element of any kind.
+    pub fn element(&mut self, name: &str, element: ElementSpec) -> Element {
         self.scenario.elements.push((name.to_string(), element));
-        self.scenario.elements.len() - 1
+        Element::named(self.scenario.elements.len() - 1, name)
+    }
+
+    /// The ports of an element. A body of another model is noted, and refused when the system is built.
+    fn between(&mut self, first: impl Into<End>, second: impl Into<End>) -> [Port; 2] {
+        [first.into(), second.into()].map(|end: End| {
+            let is_own = |body: Body| {
+                let own = self.scenario.bodies.get(body.number());
+                own.is_some_and(|(name, _)| {
+                    body == Body::nth(body.number()) || body == Body::named(body.number(), name)
+                })
+            };
+            if end.body.is_some_and(|body| !is_own(body)) {
+                let element = self.scenario.elements.len();
+                self.foreign.push(element);
+            }
+            end.port
+        })
     }
 
     /// Adds a point mass with as many axes as its position has numbers.
-    pub fn mass(&mut self, name: &str, mass: f64, position: &[f64], velocity: &[f64]) -> Port {
+    pub fn mass(&mut self, name: &str, mass: f64, position: &[f64], velocity: &[f64]) -> Body {
         let (position, velocity) = (position.to_vec(), velocity.to_vec());
         self.body(
             name,
@@ -172,7 +193,7 @@ impl Model {
     }
 
     /// Adds a rotating inertia at rest.
-    pub fn inertia(&mut self, name: &str, inertia: f64) -> Port {
+    pub fn inertia(&mut self, name: &str, inertia: f64) -> Body {
         self.body(
             name,
             BodySpec::Inertia(InertiaSpec {
@@ -185,7 +206,7 @@ impl Model {
     }
 
     /// Adds a body on one axis that moves with a prescribed velocity.
-    pub fn driver(&mut self, name: &str, velocity: impl Into<Profile>) -> Port {
+    pub fn driver(&mut self, name: &str, velocity: impl Into<Profile>) -> Body {
         let motion = DriverMotion::Velocity(vec![velocity.into()]);
         self.body(
             name,
@@ -198,11 +219,19 @@ impl Model {
     }
 
     /// Adds a spring and damper.
-    pub fn spring(&mut self, name: &str, first: Port, second: Port, stiffness: f64, damping: f64) -> usize {
+    pub fn spring(
+        &mut self,
+        name: &str,
+        first: impl Into<End>,
+        second: impl Into<End>,
+        stiffness: f64,
+        damping: f64,
+    ) -> Element {
+        let between = self.between(first, second);
         self.element(
             name,
             ElementSpec::Spring(SpringSpec {
-                between: [first, second],
+                between,
                 stiffness,
                 damping,
                 length: 0.0,
@@ -215,9 +244,15 @@ impl Model {
     }
 
     /// Adds friction.
-    pub fn friction(&mut self, name: &str, first: Port, second: Port, friction: Friction) -> usize {
+    pub fn friction(
+        &mut self,
+        name: &str,
+        first: impl Into<End>,
+        second: impl Into<End>,
+        friction: Friction,
+    ) -> Element {
         let spec = FrictionSpec {
-            between: [first, second],
+            between: self.between(first, second),
             ratio: None,
             friction: friction.0,
         };
@@ -225,12 +260,13 @@ impl Model {
     }
 
     /// Adds an actuator on one axis, 0 until [`Simulation::set_actuator`] says otherwise.
-    pub fn actuator(&mut self, name: &str, first: Port, second: Port) -> usize {
+    pub fn actuator(&mut self, name: &str, first: impl Into<End>, second: impl Into<End>) -> Element {
         let value = vec![Profile::Constant(0.0)];
+        let between = self.between(first, second);
         self.element(
             name,
             ElementSpec::Actuator(ActuatorSpec {
-                between: [first, second],
+                between,
                 value,
                 ratio: None,
             }),
@@ -258,12 +294,18 @@ impl Model {
     /// let mut simulation = model.build()?;
     /// simulation.advance(1000)?;
     /// let exact = 10.0 / (1.0 + 0.5 * 10.0 * 1.0); // v = v0/(1 + c·v0·t/m)
-    /// assert!((simulation.velocity(0)[0] - exact).abs() < 1e-9);
+    /// assert!((simulation.velocity(ball)[0] - exact).abs() < 1e-9);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    pub fn own_friction(&mut self, name: &str, first: Port, second: Port, law: impl OwnFriction + 'static) -> usize {
+    pub fn own_friction(
+        &mut self,
+        name: &str,
+        first: impl Into<End>,
+        second: impl Into<End>,
+        law: impl OwnFriction + 'static,
+    ) -> Element {
         let element = self.friction(name, first, second, Friction::law("own", 0.0));
-        self.own.insert(element, Box::new(law));
+        self.own.insert(element.number(), Box::new(law));
         element
     }
 
@@ -297,9 +339,10 @@ impl Model {
     /// let ports = model.own_body("crane", Crane { cart: 10.0, bob: 1.0, rod: 2.0 }, &[0.0, 0.3], &[0.0, 0.0]);
     /// let rail = model.friction("rail", ports[0], GROUND, Friction::law("implicit", 5.0));
     /// let mut simulation = model.build()?;
+    /// let crane = simulation.body("crane").unwrap();
     /// for _ in 0..2000 {
     ///     simulation.advance_observed(1)?;
-    ///     assert_eq!(simulation.velocity(0)[0], 0.0); // the bob pulls with less than 5 N: the cart holds, exactly
+    ///     assert_eq!(simulation.velocity(crane)[0], 0.0); // the bob pulls with less than 5 N: the cart holds, exactly
     /// }
     /// assert!(simulation.force(rail)[0].abs() < 5.0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -317,8 +360,7 @@ impl Model {
             position: position.to_vec(),
             velocity: velocity.to_vec(),
         };
-        self.body(name, BodySpec::Own(spec));
-        let body = self.scenario.bodies.len() - 1;
+        let body = self.body(name, BodySpec::Own(spec)).number();
         (0..count).map(|link| Port::Joint { body, link }).collect()
     }
 
@@ -327,7 +369,15 @@ impl Model {
     /// # Errors
     /// If a file with the same numbers would be refused.
     pub fn build(self) -> Result<Simulation, ScenarioError> {
-        let faults = verify(&self.scenario);
+        let mut faults = verify(&self.scenario);
+        for element in self.foreign {
+            let name = self.scenario.elements.get(element).map_or("", |(name, _)| name);
+            let path = format!("elements.{name}.between");
+            let fault = self
+                .scenario
+                .diagnostic(&path, format!("`{path}` has a body of another model"));
+            faults.push(fault.help("use what this model gave when the body was added"));
+        }
         if !faults.is_empty() {
             return Err(self.scenario.error(faults));
         }

@@ -8,9 +8,9 @@ use std::cell::Cell;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
-use stickslip::Simulation;
 use stickslip::scenario::{Draft, Scenario};
 use stickslip::sweep::{Axis, Sweep};
+use stickslip::{Body, Simulation};
 
 struct Counting;
 
@@ -107,7 +107,7 @@ fn steps_that_solve_equations_do_not_allocate() {
     for method in methods {
         let sets: Vec<&str> = common.iter().chain(method).copied().collect();
         let end = no_step_allocates(&folder.join("fig003-5.toml"), &sets);
-        assert!(end.position(0)[0] > 0.01, "{method:?}: it has not slipped");
+        assert!(end.position(Body::nth(0))[0] > 0.01, "{method:?}: it has not slipped");
     }
     let ball = no_step_allocates(&folder.join("fig004-1-drop.toml"), &["simulation.integrator=stiff"]);
     let touched = ball.work().delivered.iter().any(|work| *work != 0.0);
