@@ -28,6 +28,7 @@
 //! | read a scenario file | [`scenario::Scenario::read`] |
 //! | build a system in Rust | [`model::Model`] |
 //! | step it, read motion and forces, set actuators | [`Simulation`] |
+//! | copy it, keep its state, go back, set its motion | [`Simulation::snapshot`], [`Simulation::restore`], [`Simulation::set_position`] |
 //! | run it to its end with a trace and a report | [`run::run`] |
 //! | run it many times with other values | [`sweep::Sweep`] |
 //! | write a law or a body of your own | [`model::Model::own_friction`], [`model::Model::own_body`] |
@@ -74,4 +75,6 @@ mod pages {
     mod readme {}
     #[doc = include_str!("../../../docs/start.md")]
     mod start {}
+    #[doc = include_str!("../../../docs/rust.md")]
+    mod rust {}
 }

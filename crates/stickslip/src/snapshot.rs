@@ -25,7 +25,7 @@ use std::fmt::{self, Write};
 ///     let mut model = Model::new(1e-3, Method::Rk4);
 ///     let block = model.mass("block", mass, &[0.02], &[0.0]);
 ///     model.spring("spring", block, GROUND, 1e3, 0.5);
-///     model.friction("floor", block, GROUND, Friction::law("lugre", 3.0).parameter("stiffness", 1e5).parameter("damping", 300.0));
+///     model.friction("floor", block, GROUND, Friction::law("dahl", 3.0).parameter("stiffness", 2e3));
 ///     Ok(model.build()?)
 /// };
 /// let mut whole = build(2.0)?;

@@ -80,6 +80,17 @@ fn no_step_allocates(file: &Path, sets: &[&str]) -> Simulation {
         "{} {sets:?} allocated {made} times in {steps} steps",
         file.display()
     );
+    // Rollouts: back to a snapshot and on again. Which system it is has to be found out once.
+    let mut snapshot = simulation.snapshot();
+    simulation.restore(&snapshot).unwrap();
+    let before = ALLOCATIONS.get();
+    for _ in 0..3 {
+        simulation.advance(2).unwrap();
+        simulation.restore(&snapshot).unwrap();
+        simulation.snapshot_into(&mut snapshot);
+    }
+    let made = ALLOCATIONS.get() - before;
+    assert_eq!(made, 0, "{} {sets:?}: a rollout allocated {made} times", file.display());
     simulation
 }
 

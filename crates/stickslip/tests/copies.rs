@@ -9,11 +9,94 @@ use stickslip::model::{Friction, GROUND, Model};
 use stickslip::scenario::{Scenario, TEMPLATES};
 use stickslip::{Body, Element, RunError, Simulation, Snapshot, SnapshotError};
 
+/// Systems with something that carries and that no scenario has.
+const OTHERS: &[(&str, &str)] = &[
+    (
+        "spheres near each other",
+        r#"
+[simulation]
+duration = 1
+step = "1 ms"
+integrator = "implicit-euler"
+gravity = [0, 0, -9.8]
+[spheres]
+count = 50
+body = { shape = { sphere = 0.2 }, mass = 0.3, position = [0, 0, 0.25], velocity = [2, 0, 0] }
+spacing = 0.5
+spread = { velocity = 0.02, seed = 3 }
+[spheres.contact]
+surface = { plane = { normal = [0, 0, 1] } }
+normal = { law = "rigid", restitution = 0.4 }
+friction = { law = "implicit", mu = 0.1, mu_static = 0.2 }
+"#,
+    ),
+    (
+        "friction by the force of a rigid stop in the step before",
+        r#"
+[simulation]
+duration = 1
+step = "1 ms"
+integrator = "implicit-euler"
+[bodies.pad]
+kind = "mass"
+mass = 0.5
+force = "5 + 3*sin(40*t)"
+[bodies.belt]
+kind = "mass"
+mass = 2
+velocity = 1.5
+[elements.stop]
+kind = "stop"
+between = ["pad", "ground"]
+upper = 0.001
+[elements.rubbing]
+kind = "friction"
+between = ["belt", "ground"]
+law = "implicit"
+mu = 0.3
+normal_force = { element = "stop" }
+"#,
+    ),
+    (
+        "a driver by position, a motor that hums, a spring that presses",
+        r#"
+[simulation]
+duration = 1
+step = "1 ms"
+integrator = "rk4"
+[bodies.hook]
+kind = "driver"
+position = "0.02*sin(30*t)"
+[bodies.block]
+kind = "mass"
+mass = 0.8
+[elements.spring]
+kind = "spring"
+between = ["block", "hook"]
+stiffness = 400
+damping = 2
+[elements.motor]
+kind = "actuator"
+between = ["block", "ground"]
+value = "sin(70*t) + if(t < 0.1, 1, 0)"
+[elements.rubbing]
+kind = "friction"
+between = ["block", "ground"]
+law = "lugre"
+mu = 0.3
+stiffness = 1e4
+damping = 20
+normal_force = { element = "spring" }
+"#,
+    ),
+];
+
 /// Every scenario and template with every integrator that it can be built with: a name, and a way to build it anew.
 fn every_system(mut visit: impl FnMut(&str, &dyn Fn() -> Simulation)) {
     let mut texts: Vec<(String, String)> = TEMPLATES
         .iter()
         .map(|template| (template.name.to_string(), template.text.to_string()))
+        .chain(OTHERS.iter().map(|(name, text)| (name.to_string(), text.to_string())))
         .collect();
     for entry in std::fs::read_dir(common::scenario_path("")).unwrap() {
         let path = entry.unwrap().path();

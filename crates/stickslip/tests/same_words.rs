@@ -617,9 +617,13 @@ fn a_model_is_refused_with_the_words_of_the_file() {
 /// The same systems without their fault are built, in both ways, and run alike.
 #[test]
 fn what_is_right_is_built_and_runs_as_the_file_does() {
+    let arm = linkage(
+        "{ name = \"upper\", parent = \"ground\", joint = \"shoulder\", type = \"revolute\", axis = [0, 2, 0], mass = 1, com = [0.5, 0, 0] }",
+        "",
+    );
     let text = format!(
         "[simulation]\nduration = 1\nstep = 1e-3\nintegrator = \"implicit-euler\"\ngravity = [0, 0, -9.8]\n{BALL}position = [0, 0, 0.1]\nvelocity = [1, 0, 0]\n\
-         {ARM}{BLOCK}velocity = 2\n{WHEEL}\
+         {arm}{BLOCK}velocity = 2\n{WHEEL}\
          [elements.floor]\nkind = \"contact\"\nbetween = [\"ball\", \"ground\"]\nsurface = {{ plane = {{ normal = [0, 0, 2] }} }}\n\
          normal = {{ law = \"rigid\", restitution = 0.5 }}\nfriction = {{ law = \"implicit\", mu = 0.25, mu_static = 0.5 }}\n\
          [elements.brake]\nkind = \"friction\"\non = \"arm.shoulder\"\nlaw = \"implicit\"\nkinetic = 2\n\
@@ -632,7 +636,10 @@ fn what_is_right_is_built_and_runs_as_the_file_does() {
     model.gravity([0.0, 0.0, -9.8]);
     let ball = RigidBody::sphere(1.0, 0.1).at([0.0, 0.0, 0.1]).moving([1.0, 0.0, 0.0]);
     let ball = model.rigid_body("ball", ball);
-    let arm = arm(&mut model);
+    let upper = Link::revolute("upper", "ground", [0.0, 2.0, 0.0])
+        .joint("shoulder")
+        .mass(1.0, [0.5, 0.0, 0.0]);
+    let arm = model.linkage("arm", Linkage::new().link(upper));
     let block = model.mass("block", 1.0, &[0.0], &[2.0]);
     let wheel = wheel(&mut model);
     let floor = Contact::plane([0.0, 0.0, 2.0], 0.0, Normal::rigid().restitution(0.5));

@@ -122,7 +122,7 @@ impl Link {
         Self::new(name, parent, JointType::Prismatic, axis)
     }
 
-    /// A link that is fixed to its parent, or the root of a floating linkage.
+    /// The root of a floating linkage. Elsewhere a link that does not move is refused: merge it into its parent.
     pub fn fixed(name: &str, parent: &str) -> Self {
         Self::new(name, parent, JointType::Fixed, [0.0; 3])
     }

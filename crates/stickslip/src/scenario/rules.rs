@@ -472,8 +472,11 @@ impl Faults<'_> {
         };
         if let Some([kinetic, holding]) = levels {
             self.number(&at(keys[0]), kinetic, Sign::NotNegative);
-            self.number(&at(keys[1]), holding, Sign::NotNegative);
-            self.found.extend(limit_fault((keys[0], kinetic), (keys[1], holding)));
+            // One that was left out is equal, and has no fault of its own.
+            if holding.to_bits() != kinetic.to_bits() {
+                self.number(&at(keys[1]), holding, Sign::NotNegative);
+                self.found.extend(limit_fault((keys[0], kinetic), (keys[1], holding)));
+            }
         }
         self.number(&at("viscous"), curve.viscous, Sign::NotNegative);
         if let Some(velocity) = curve.stribeck_velocity {
