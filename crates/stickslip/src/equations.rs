@@ -195,6 +195,10 @@ impl OwnElement for ElementEquations {
         self.program.state_names()
     }
 
+    fn about(&self) -> String {
+        format!("{:?}", self.program.inclusion.description())
+    }
+
     fn respond(&self, motion: &Motion<'_>, rate: &mut [f64], force: &mut [f64]) {
         let values = self.evaluate(motion);
         force.copy_from_slice(&values[..self.axes]);
@@ -407,6 +411,17 @@ impl OwnBody for BodyEquations {
 
     fn state_names(&self) -> Vec<&str> {
         self.motion.state_names()
+    }
+
+    fn about(&self) -> String {
+        let programs = self
+            .rows
+            .iter()
+            .chain([&self.motion])
+            .chain(self.frames.iter().map(|frame| &frame.place));
+        programs
+            .map(|program| format!("{:?}", program.inclusion.description()))
+            .collect()
     }
 
     fn rates(&self, motion: &Motion<'_>, rate: &mut [f64]) {

@@ -1,6 +1,7 @@
 //! What the energy ledger of a run gives cause to doubt: an element that can only take energy and gave some, energy that nothing explains,
 //! impacts that gained energy. Each is said if it is above 1 % of the energy moved.
 
+use crate::handle::Body;
 use crate::report::Report;
 use crate::scenario::{BodySpec, ElementSpec, Scenario};
 use crate::simulation::Simulation;
@@ -116,7 +117,13 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
 
 /// The body whose velocity is largest.
 fn fastest(simulation: &Simulation) -> Option<&str> {
-    let speed = |body: usize| simulation.velocity(body).iter().map(|v| v.abs()).fold(0.0, f64::max);
+    let speed = |body: usize| {
+        simulation
+            .velocity(Body::nth(body))
+            .iter()
+            .map(|v| v.abs())
+            .fold(0.0, f64::max)
+    };
     let bodies = &simulation.scenario().bodies;
     let fastest = (0..bodies.len()).max_by(|&a, &b| speed(a).total_cmp(&speed(b)))?;
     Some(&bodies[fastest].0)

@@ -15,10 +15,10 @@
 //! let mut simulation = model.build()?;
 //!
 //! simulation.advance(700)?; // friction of 10 N stops it within 0.6 s
-//! assert_eq!(simulation.velocity(0), &[0.0]);
+//! assert_eq!(simulation.velocity(block), &[0.0]);
 //! simulation.set_actuator(motor, 0, 11.0); // below the 12 N that hold it
 //! simulation.advance_observed(100_000)?;
-//! assert_eq!(simulation.velocity(0), &[0.0]);
+//! assert_eq!(simulation.velocity(block), &[0.0]);
 //! assert_eq!(simulation.force(floor), &[-11.0]);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
@@ -28,6 +28,7 @@
 //! | read a scenario file | [`scenario::Scenario::read`] |
 //! | build a system in Rust | [`model::Model`] |
 //! | step it, read motion and forces, set actuators | [`Simulation`] |
+//! | copy it, keep its state, go back, set its motion | [`Simulation::snapshot`], [`Simulation::restore`], [`Simulation::set_position`] |
 //! | run it to its end with a trace and a report | [`run::run`] |
 //! | run it many times with other values | [`sweep::Sweep`] |
 //! | write an element or a body of your own | [`model::Model::own_element`], [`model::Model::own_body`] |
@@ -42,6 +43,7 @@ pub mod chain;
 pub mod divergence;
 pub mod element;
 pub mod equations;
+pub mod handle;
 pub mod inclusion;
 pub mod integrate;
 pub mod ledger;
@@ -55,12 +57,15 @@ pub mod report;
 pub mod run;
 pub mod scenario;
 pub mod simulation;
+pub mod snapshot;
 pub mod spheres;
 pub mod stop;
 pub mod sweep;
 pub mod trace;
 
-pub use simulation::{RunError, Simulation};
+pub use handle::{Body, Element};
+pub use simulation::{RunError, SetError, Simulation};
+pub use snapshot::{Snapshot, SnapshotError};
 pub use stickslip_core as core;
 pub use stop::Stop;
 
@@ -71,4 +76,6 @@ mod pages {
     mod readme {}
     #[doc = include_str!("../../../docs/start.md")]
     mod start {}
+    #[doc = include_str!("../../../docs/rust.md")]
+    mod rust {}
 }

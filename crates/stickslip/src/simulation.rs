@@ -1,21 +1,27 @@
 //! A scenario in motion: build once, then step, observe and steer.
 
 use crate::analysis::slip_events::SlipEventsReport;
-use crate::build::{Built, Place, build};
+use crate::build::{Built, Place, build, start_of_balls, start_of_block};
 use crate::chain::{Aggregates, Chain, ChainState};
-use crate::element::Observation;
+use crate::element::{Mode, Observation};
+use crate::handle::{Body, Element};
 use crate::integrate::lanes::{self, Lane};
-use crate::integrate::march::{self, Statistics};
+use crate::integrate::march::{self, March, Statistics};
 use crate::integrate::{Halt, Method, Work};
 use crate::network::implicit::ImplicitView;
 use crate::network::port::Coordinate;
 use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
 use crate::scenario::{ElementSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Scenario, ScenarioError};
+use crate::snapshot::{Carried, Reader, Snapshot, SnapshotError, carried, sum_of, system};
 use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use crate::stop::{Stop, is_set};
 use std::fmt;
 use std::ops::ControlFlow;
+use std::sync::{Arc, OnceLock};
+
+/// Steps that snapshots count to: times of more are not exact.
+const MOST_STEPS: u64 = 1 << 52;
 
 /// Why a run stopped before its end. The last good state is kept.
 #[derive(Clone, Debug, PartialEq)]
@@ -188,8 +194,8 @@ impl std::error::Error for RunError {}
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct Simulation {
-    scenario: Scenario,
-    built: Built,
+    /// Shared with copies.
+    fixed: Arc<Fixed>,
     state: NetworkState,
     scratch: Scratch,
     work: Work,
@@ -197,14 +203,58 @@ pub struct Simulation {
     kept_work: Work,
     /// Time of an internal step while somebody looks at it.
     between: Option<f64>,
-    /// Whether there are laws of the user's own, which may give energy.
-    open_ledger: bool,
     chain: Option<ChainState>,
     spheres: Option<SpheresState>,
     /// Of the spheres, when they were last observed.
     spheres_seen: SpheresSeen,
     /// Of the chain, when it was last observed.
     aggregates: Aggregates,
+}
+
+/// What does not change once a simulation is built.
+struct Fixed {
+    scenario: Scenario,
+    built: Built,
+    /// Whether there are laws of the user's own, which may give energy.
+    open_ledger: bool,
+    /// Tells the system from others, once somebody has asked.
+    system: OnceLock<u64>,
+    /// Sums of the names of bodies and of elements, once somebody has asked.
+    names: OnceLock<[Vec<u64>; 2]>,
+}
+
+carried!(
+    Simulation: state, scratch, work, chain, spheres, spheres_seen, aggregates;
+    not fixed, kept_work, between
+);
+
+/// A copy goes on with exactly the bytes of the original. The two share what is fixed and the flag of [`Simulation::heed`]; whatever
+/// is set afterwards, an actuator or a position, is set in one of them only.
+impl Clone for Simulation {
+    fn clone(&self) -> Self {
+        Simulation {
+            fixed: Arc::clone(&self.fixed),
+            state: self.state.clone(),
+            scratch: self.scratch.copy(&self.fixed.built.network),
+            work: self.work.clone(),
+            kept_work: self.kept_work.clone(),
+            between: self.between,
+            chain: self.chain.clone(),
+            spheres: self.spheres.clone(),
+            spheres_seen: self.spheres_seen,
+            aggregates: self.aggregates,
+        }
+    }
+}
+
+impl fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Simulation")
+            .field("title", &self.fixed.scenario.title)
+            .field("time", &self.time())
+            .field("state", &self.state.values)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Simulation {
@@ -221,14 +271,18 @@ impl Simulation {
         let count = built.network.element_count;
         let work = Work::new(count);
         let mut simulation = Simulation {
-            scenario,
-            built,
+            fixed: Arc::new(Fixed {
+                scenario,
+                built,
+                open_ledger,
+                system: OnceLock::new(),
+                names: OnceLock::new(),
+            }),
             state,
             scratch,
             work,
             kept_work: Work::new(count),
             between: None,
-            open_ledger,
             chain,
             spheres,
             spheres_seen: SpheresSeen::default(),
@@ -239,15 +293,17 @@ impl Simulation {
     }
 
     /// Goes back to the start with other numbers in the scenario, in the room there is: the same as a simulation of the scenario
-    /// with those numbers. False, and the simulation is worth nothing, where they cannot be put in
-    /// (see [`Scenario::put_numbers`]).
+    /// with those numbers. On `false` they cannot be put in (see [`Scenario::put_numbers`]), or there are copies: discard the simulation.
     pub(crate) fn renew<'a>(&mut self, changes: impl Iterator<Item = (&'a str, f64)>) -> Result<bool, ScenarioError> {
-        if !self.scenario.put_numbers(changes) {
+        let Some(fixed) = Arc::get_mut(&mut self.fixed) else {
+            return Ok(false);
+        };
+        if !fixed.scenario.put_numbers(changes) {
             return Ok(false);
         }
-        let built = build(&self.scenario)?;
+        let built = build(&fixed.scenario)?;
         let network = &built.network;
-        if !self.scratch.renew(&self.built.network, network) {
+        if !self.scratch.renew(&fixed.built.network, network) {
             self.scratch = network.scratch();
         }
         self.state = network.initial_state();
@@ -258,19 +314,130 @@ impl Simulation {
         }
         (self.work.input, self.work.kinetic, self.between) = (0.0, 0.0, None);
         self.kept_work.copy_from(&self.work);
-        self.built = built;
+        fixed.built = built;
+        fixed.system = OnceLock::new();
         self.observe();
         Ok(true)
     }
 
+    /// Everything that carries from one step to the next, as it is now.
+    ///
+    /// A rollout, as predictive control does it: from where the system is, each plan is tried in the same copy, which allocates
+    /// nothing once it is there.
+    ///
+    /// ```
+    /// use stickslip::integrate::Method;
+    /// use stickslip::model::{Friction, GROUND, Model};
+    ///
+    /// let mut model = Model::new(1e-3, Method::ImplicitEuler);
+    /// let cart = model.mass("cart", 2.0, &[0.0], &[0.0]);
+    /// let motor = model.actuator("motor", cart, GROUND);
+    /// model.friction("rail", cart, GROUND, Friction::law("implicit", 6.0).holding(8.0));
+    /// let mut plant = model.build()?;
+    /// let mut trial = plant.clone();
+    /// let target = 0.1;
+    ///
+    /// for _ in 0..50 {
+    ///     let now = plant.snapshot();
+    ///     let mut best = (f64::INFINITY, 0.0);
+    ///     for force in [-20.0, -12.0, 0.0, 12.0, 20.0] {
+    ///         trial.restore(&now)?;
+    ///         trial.set_actuator(motor, 0, force);
+    ///         trial.advance(20)?; // the plan for 20 ms, then the motor is off
+    ///         trial.set_actuator(motor, 0, 0.0);
+    ///         trial.advance(80)?;
+    ///         let cost = (trial.position(cart)[0] - target).abs();
+    ///         if cost < best.0 {
+    ///             best = (cost, force);
+    ///         }
+    ///     }
+    ///     plant.set_actuator(motor, 0, best.1);
+    ///     plant.advance(20)?;
+    /// }
+    /// assert!((plant.position(cart)[0] - target).abs() < 2e-3);
+    /// assert_eq!(plant.velocity(cart), &[0.0]); // and friction holds it there, exactly
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn snapshot(&self) -> Snapshot {
+        let mut snapshot = Snapshot {
+            system: 0,
+            step: 0,
+            bytes: Vec::new(),
+        };
+        self.snapshot_into(&mut snapshot);
+        snapshot
+    }
+
+    /// As [`Simulation::snapshot`], in the room of another snapshot.
+    pub fn snapshot_into(&self, snapshot: &mut Snapshot) {
+        (snapshot.system, snapshot.step) = (self.system(), self.state.step);
+        snapshot.bytes.clear();
+        self.save(&mut snapshot.bytes);
+    }
+
+    /// Goes on from a snapshot of this simulation, of a copy, or of another one of the same system. Threads and the flag of
+    /// [`Simulation::heed`] stay as they are. Nothing is allocated, except in a simulation that has not asked before which system it is.
+    ///
+    /// The duration of a run is no part of the system: a run can be continued in one that is longer.
+    ///
+    /// # Errors
+    /// If the snapshot is of another system; the simulation is then left as it is. If its contents were forged; the simulation then
+    /// is at its start.
+    pub fn restore(&mut self, snapshot: &Snapshot) -> Result<(), SnapshotError> {
+        if snapshot.system != self.system() {
+            return Err(SnapshotError::OtherSystem);
+        }
+        let mut reader = Reader(&snapshot.bytes);
+        let loaded = self.load(&mut reader);
+        let sound = loaded.is_ok()
+            && reader.0.is_empty()
+            && self.state.step == snapshot.step
+            && self.state.step <= MOST_STEPS
+            && self.state.values.iter().all(|value| value.is_finite());
+        if !sound {
+            self.reset();
+            return Err(SnapshotError::Damaged);
+        }
+        self.between = None;
+        // Rates of the implicit step are those that elements write in it.
+        self.scratch.rate.fill(0.0);
+        Ok(())
+    }
+
+    /// Goes back to the start: as built, with actuators back at their profiles.
+    pub fn reset(&mut self) {
+        let Fixed { scenario, built, .. } = &*self.fixed;
+        let network = &built.network;
+        self.state.values.copy_from_slice(&network.initial);
+        (self.state.step, self.state.march) = (0, March::new(network));
+        self.scratch.reset(network);
+        for sums in [&mut self.work.delivered, &mut self.work.own] {
+            sums.fill(0.0);
+        }
+        (self.work.input, self.work.kinetic, self.between) = (0.0, 0.0, None);
+        if let (Some(chain), Some(spec), Some(state)) = (&built.chain, &scenario.chain, &mut self.chain) {
+            state.reset(chain, |block| start_of_block(spec, block));
+        }
+        if let (Some(spheres), Some(spec), Some(state)) = (&built.spheres, &scenario.spheres, &mut self.spheres) {
+            state.reset(start_of_balls(spec, spheres));
+        }
+        self.observe();
+    }
+
+    /// A number that tells this system from others: what it is made of, integrator and step, and not how long it runs.
+    fn system(&self) -> u64 {
+        let Fixed { scenario, built, .. } = &*self.fixed;
+        *self.fixed.system.get_or_init(|| system(scenario, &built.choices))
+    }
+
     /// The scenario.
     pub fn scenario(&self) -> &Scenario {
-        &self.scenario
+        &self.fixed.scenario
     }
 
     /// The network and what was decided on the way to it.
     pub fn built(&self) -> &Built {
-        &self.built
+        &self.fixed.built
     }
 
     /// The state.
@@ -280,12 +447,13 @@ impl Simulation {
 
     /// The method of integration.
     pub fn method(&self) -> Method {
-        self.built.method
+        self.fixed.built.method
     }
 
     /// Time now, s.
     pub fn time(&self) -> f64 {
-        self.between.unwrap_or_else(|| self.built.network.time(self.state.step))
+        self.between
+            .unwrap_or_else(|| self.fixed.built.network.time(self.state.step))
     }
 
     /// Steps done.
@@ -298,7 +466,7 @@ impl Simulation {
         if steps == 0 {
             return Ok(());
         }
-        if self.built.method.implicit() && !self.crowd() {
+        if self.fixed.built.method.implicit() && !self.crowd() {
             self.run::<false>(steps - 1)?;
             // Forces of the implicit step are those of the step that ended: the last one is observed, and not counted.
             self.kept_work.copy_from(&self.work);
@@ -346,12 +514,12 @@ impl Simulation {
 
     /// The chain, fixed and moving, if the scenario has one.
     pub fn chain(&self) -> Option<(&Chain, &ChainState)> {
-        self.built.chain.as_ref().zip(self.chain.as_ref())
+        self.fixed.built.chain.as_ref().zip(self.chain.as_ref())
     }
 
     /// The spheres, what they share and how they move, if the scenario has many.
     pub fn spheres(&self) -> Option<(&Spheres, &SpheresState)> {
-        self.built.spheres.as_ref().zip(self.spheres.as_ref())
+        self.fixed.built.spheres.as_ref().zip(self.spheres.as_ref())
     }
 
     /// What was seen of the spheres when they were last observed; all 0 without them.
@@ -370,7 +538,7 @@ impl Simulation {
         let mut left = steps;
         while left > 0 {
             self.stopped()?;
-            let (Some(spheres), Some(state)) = (&self.built.spheres, &mut self.spheres) else {
+            let (Some(spheres), Some(state)) = (&self.fixed.built.spheres, &mut self.spheres) else {
                 return Ok(());
             };
             match state.advance::<OBSERVE>(spheres, left.min(portion)) {
@@ -380,7 +548,7 @@ impl Simulation {
                 }
                 Err(Trouble::Meet(a, b)) => {
                     return Err(RunError::Unsupported {
-                        time: self.built.network.time(self.state.step),
+                        time: self.fixed.built.network.time(self.state.step),
                         what: format!(
                             "spheres {a} and {b} touch each other, and those of `[spheres]` touch the plane only"
                         ),
@@ -391,7 +559,7 @@ impl Simulation {
                 }
                 Err(Trouble::NotFinite(ball)) => {
                     return Err(RunError::Diverged {
-                        time: self.built.network.time(self.state.step),
+                        time: self.fixed.built.network.time(self.state.step),
                         step: self.state.step,
                         what: format!("the position of sphere {ball}"),
                         remedy: "check the initial motion: it is too large".into(),
@@ -409,8 +577,8 @@ impl Simulation {
 
     /// Follows slip events of the chain from now on, if the scenario asks for it.
     pub(crate) fn follow_slip_events(&mut self) {
-        if let (Some(spec), Some(blocks)) = (self.scenario.slip_events, &mut self.chain) {
-            blocks.follow(spec, *self.built.network.signals.grid());
+        if let (Some(spec), Some(blocks)) = (self.fixed.scenario.slip_events, &mut self.chain) {
+            blocks.follow(spec, *self.fixed.built.network.signals.grid());
         }
     }
 
@@ -421,7 +589,7 @@ impl Simulation {
 
     /// Uses so many threads for the blocks of a chain or for many spheres from now on. Anything else runs on one.
     pub fn use_threads(&mut self, threads: usize) {
-        if let (Some(chain), Some(state)) = (&self.built.chain, &mut self.chain) {
+        if let (Some(chain), Some(state)) = (&self.fixed.built.chain, &mut self.chain) {
             state.share(chain, threads);
         }
         if let Some(state) = &mut self.spheres {
@@ -431,21 +599,26 @@ impl Simulation {
 
     /// Steps of a chain: those of its drive first, as many as the chain can take at once, then all of its blocks.
     fn run_chain<const OBSERVE: bool>(&mut self, steps: u64) -> Result<(), RunError> {
-        let portion = self.portion(self.built.chain.as_ref().map_or(1, |chain| chain.count() / 8));
+        let portion = self.portion(self.fixed.built.chain.as_ref().map_or(1, |chain| chain.count() / 8));
         let mut left = steps;
         while left > 0 {
             self.stopped()?;
-            let (Some(chain), Some(blocks)) = (&self.built.chain, &mut self.chain) else {
+            let (Some(chain), Some(blocks)) = (&self.fixed.built.chain, &mut self.chain) else {
                 return Ok(());
             };
             let most = left.min(ChainState::most_steps()).min(portion);
             let start = self.state.step;
             let mut halt = None;
             for _ in 0..most {
-                let (network, drive, done) = (&self.built.network, chain.drive, self.state.step);
+                let (network, drive, done) = (&self.fixed.built.network, chain.drive, self.state.step);
                 let before = [self.state.values[drive.q], self.state.values[drive.v]];
-                let outcome =
-                    (self.built.method).run::<false>(network, &mut self.state, &mut self.scratch, &mut self.work, 1);
+                let outcome = (self.fixed.built.method).run::<false>(
+                    network,
+                    &mut self.state,
+                    &mut self.scratch,
+                    &mut self.work,
+                    1,
+                );
                 if let Err(reason) = outcome {
                     halt = Some(reason);
                     break;
@@ -483,12 +656,13 @@ impl Simulation {
             self.stopped()?;
             let now = left.min(portion);
             let Simulation {
-                built,
+                fixed,
                 state,
                 scratch,
                 work,
                 ..
             } = self;
+            let built = &fixed.built;
             let outcome = (built.method).run::<OBSERVE>(&built.network, state, scratch, work, now);
             self.refuse_broken_profiles()?;
             outcome.map_err(|halt| self.halted(halt))?;
@@ -504,7 +678,7 @@ impl Simulation {
         };
         Err(RunError::Diverged {
             time,
-            step: (time / self.built.network.step) as u64,
+            step: (time / self.fixed.built.network.step) as u64,
             what: self.name_of_signal(signal, time),
             remedy: "its profile is infinite or undefined there: check its expression".into(),
         })
@@ -512,9 +686,10 @@ impl Simulation {
 
     /// What a profile prescribes, for messages.
     fn name_of_signal(&self, signal: usize, time: f64) -> String {
-        let (network, columns) = (&self.built.network, crate::trace::Columns::new(self));
-        let elements = &self.scenario.elements;
-        let actuator = (elements.iter().zip(&self.built.actuators)).find(|(_, signals)| signals.contains(&signal));
+        let (network, columns) = (&self.fixed.built.network, crate::trace::Columns::new(self));
+        let elements = &self.fixed.scenario.elements;
+        let actuator =
+            (elements.iter().zip(&self.fixed.built.actuators)).find(|(_, signals)| signals.contains(&signal));
         if let Some(((name, _), _)) = actuator {
             return format!("{name}.force");
         }
@@ -525,7 +700,7 @@ impl Simulation {
         if let Some(force) = network.forces.iter().find(|force| force.signal == signal) {
             return format!("the force applied along {}", columns.name_of_state(force.velocity));
         }
-        if let Some(inclusion) = &self.scenario.inclusion {
+        if let Some(inclusion) = &self.fixed.scenario.inclusion {
             let input = inclusion.description().inputs.get(signal);
             return input.map_or("t".to_string(), |input| input.name.clone());
         }
@@ -545,16 +720,16 @@ impl Simulation {
         if self.crowd() {
             return 1;
         }
-        lanes::most(self.built.method, &self.built.network)
+        lanes::most(self.fixed.built.method, &self.fixed.built.network)
     }
 
     /// Whether another simulation has the same method, step and number of steps, and stands at the same one.
     pub(crate) fn keeps_time_with(&self, other: &Simulation) -> bool {
         let clock = |one: &Simulation| {
             (
-                one.built.method,
-                one.built.steps,
-                one.built.network.step,
+                one.fixed.built.method,
+                one.fixed.built.steps,
+                one.fixed.built.network.step,
                 one.state.step,
             )
         };
@@ -564,13 +739,13 @@ impl Simulation {
     /// Advances simulations of one method and step side by side, up to `steps` steps. One that cannot go with the others,
     /// or that diverges, is left behind where it parted from them: whoever goes on with it alone gets the same bytes.
     pub(crate) fn advance_together(simulations: &mut [&mut Simulation], steps: u64) {
-        let Some(method) = simulations.first().map(|first| first.built.method) else {
+        let Some(method) = simulations.first().map(|first| first.fixed.built.method) else {
             return;
         };
         let mut lanes: Vec<Lane<'_>> = (simulations.iter_mut())
             .filter(|simulation| !simulation.crowd())
             .map(|simulation| Lane {
-                network: &simulation.built.network,
+                network: &simulation.fixed.built.network,
                 state: &mut simulation.state,
                 scratch: &mut simulation.scratch,
             })
@@ -585,26 +760,31 @@ impl Simulation {
         &mut self,
         watch: &mut dyn FnMut(&Simulation) -> ControlFlow<()>,
     ) -> Result<ControlFlow<()>, RunError> {
-        if !self.built.method.chooses_steps() {
+        if !self.fixed.built.method.chooses_steps() {
             self.advance_observed(1)?;
             // Forces of a row are those at its own state, not those of the last stage; gaps are those at its end.
             self.observe();
             return Ok(watch(self));
         }
-        let time = self.built.network.time(self.state.step + 1);
+        let time = self.fixed.built.network.time(self.state.step + 1);
         let before = self.statistics().steps;
         while self.state.march.behind(time) {
             if self.state.march.time > self.time() && self.visit_front(watch).is_break() {
                 return Ok(ControlFlow::Break(()));
             }
-            let network = &self.built.network;
+            let network = &self.fixed.built.network;
             let steps = self.scratch.march.statistics.steps - before;
             let outcome = march::step::<true>(network, &mut self.state, &mut self.scratch)
                 .and_then(|()| march::check_count(&self.state.march, steps));
             self.refuse_broken_profiles()?;
             outcome.map_err(|halt| self.halted(halt))?;
         }
-        march::land(&self.built.network, &mut self.state, &mut self.scratch, &mut self.work);
+        march::land(
+            &self.fixed.built.network,
+            &mut self.state,
+            &mut self.scratch,
+            &mut self.work,
+        );
         self.observe();
         self.refuse_broken_profiles()?;
         Ok(watch(self))
@@ -612,7 +792,7 @@ impl Simulation {
 
     /// Shows the simulation as it is at the end of the last internal step.
     fn visit_front(&mut self, watch: &mut dyn FnMut(&Simulation) -> ControlFlow<()>) -> ControlFlow<()> {
-        let n = self.built.network.layout.integrated();
+        let n = self.fixed.built.network.layout.integrated();
         let NetworkState { values, march, .. } = &mut self.state;
         values[..n].swap_with_slice(&mut march.front[..n]);
         self.between = Some(march.time);
@@ -631,7 +811,7 @@ impl Simulation {
 
     fn halted(&self, halt: Halt) -> RunError {
         let column = |index| crate::trace::Columns::new(self).name_of_state(index);
-        let explicit = self.built.method == Method::Adaptive;
+        let explicit = self.fixed.built.method == Method::Adaptive;
         let other = if explicit { "integrator = \"stiff\", " } else { "" };
         match halt {
             Halt::NotFinite { index } => self.diverged(index),
@@ -644,7 +824,7 @@ impl Simulation {
                     self.remedy_of_snapping()
                 ),
             },
-            Halt::Unsolved { time } if self.built.method.implicit() => RunError::Unsolved {
+            Halt::Unsolved { time } if self.fixed.built.method.implicit() => RunError::Unsolved {
                 time,
                 residual: self.scratch.implicit.unsolved,
                 remedy: self.remedy_of_implicit_step(),
@@ -652,7 +832,7 @@ impl Simulation {
             Halt::Unsolved { time } => RunError::Stalled {
                 time,
                 what: "Newton's method did not solve the equations of the step".into(),
-                remedy: match self.built.network.newmark {
+                remedy: match self.fixed.built.network.newmark {
                     Some(rule) if rule.plain => {
                         "use newton = \"safeguarded\" in the friction, or a smaller step".into()
                     }
@@ -669,7 +849,7 @@ impl Simulation {
 
     /// Where `subloading` friction of a contact snaps: it falls with slip by N·κ·(μ_s/μ_k − 1)ᵐ, faster than the contact unloads.
     fn remedy_of_snapping(&self) -> String {
-        let snaps = self.scenario.elements.iter().find_map(|(name, element)| {
+        let snaps = self.fixed.scenario.elements.iter().find_map(|(name, element)| {
             let (ElementSpec::Contact(_), Some(law)) = (element, element.friction()) else {
                 return None;
             };
@@ -692,7 +872,7 @@ impl Simulation {
 
     /// What helps where the implicit step is not solved, by what the scenario has in it.
     fn remedy_of_implicit_step(&self) -> String {
-        let elements = || self.scenario.elements.iter().map(|(_, element)| element);
+        let elements = || self.fixed.scenario.elements.iter().map(|(_, element)| element);
         let mut frictions = elements().filter_map(|element| element.friction());
         let published = |parameter: &ParameterSpec| {
             parameter.name == "newton" && parameter.value == ParameterValue::Word("as-published".into())
@@ -728,7 +908,7 @@ impl Simulation {
     /// A run whose energy grew out of proportion, at the latest at a time.
     pub(crate) fn exploded(&self, time: f64, gained: f64, known: f64) -> RunError {
         let speed = |index: &usize| self.state.values[*index].abs();
-        let velocities = self.built.network.layout.velocities();
+        let velocities = self.fixed.built.network.layout.velocities();
         let fastest = velocities.max_by(|a, b| speed(a).total_cmp(&speed(b)));
         let columns = crate::trace::Columns::new(self);
         RunError::Exploded {
@@ -748,14 +928,14 @@ impl Simulation {
     /// What to try where a run diverges.
     pub(crate) fn remedy(&self) -> String {
         let broken = self.scratch.signals.get().iter().any(|value| !value.is_finite());
-        match self.built.method {
+        match self.fixed.built.method {
             _ if broken => {
                 "a profile of force, motion or normal force is not finite here: check its expression".to_string()
             }
             _ if self.spheres.is_some() => "check the initial motion: it is too large".to_string(),
-            _ if self.scenario.inclusion.is_some() && !self.built.method.chooses_steps() => format!(
+            _ if self.fixed.scenario.inclusion.is_some() && !self.fixed.built.method.chooses_steps() => format!(
                 "use a step well below {} s, larger beta and alpha or smaller stiffness in `relax`, or integrator = \"stiff\"",
-                self.built.network.step
+                self.fixed.built.network.step
             ),
             Method::ImplicitEuler => {
                 "use a smaller step; springs can be taken at the end of the step with implicit = true".to_string()
@@ -765,8 +945,8 @@ impl Simulation {
             }
             _ => format!(
                 "use a step well below {} s, softer stiffnesses, or integrator = \"{}\"",
-                self.built.network.step,
-                self.scenario.stable_integrator()
+                self.fixed.built.network.step,
+                self.fixed.scenario.stable_integrator()
             ),
         }
     }
@@ -779,24 +959,24 @@ impl Simulation {
     /// Notes what elements do in the present state. The implicit step notes forces of the step that ended here; the
     /// integrators of differential equations evaluate them here.
     pub fn observe(&mut self) {
-        if let (Some(chain), Some(blocks)) = (&self.built.chain, &self.chain) {
+        if let (Some(chain), Some(blocks)) = (&self.fixed.built.chain, &self.chain) {
             let drive = [chain.drive.q, chain.drive.v].map(|index| self.state.values[index]);
             self.aggregates = blocks.aggregates(chain, drive);
             return;
         }
-        if let (Some(spheres), Some(state)) = (&self.built.spheres, &self.spheres) {
+        if let (Some(spheres), Some(state)) = (&self.fixed.built.spheres, &self.spheres) {
             self.spheres_seen = state.seen(spheres);
             return;
         }
-        let network = &self.built.network;
-        if self.built.method.implicit() && self.state.step > 0 {
+        let network = &self.fixed.built.network;
+        if self.fixed.built.method.implicit() && self.state.step > 0 {
             network.place_bodies(&self.state.values, &mut self.scratch.frames, &mut self.scratch.linkages);
             network.observe_gaps(&self.state.values, &mut self.scratch);
             return;
         }
         let n = network.layout.integrated();
         self.scratch.trial[..n].copy_from_slice(&self.state.values[..n]);
-        if self.built.method.implicit() {
+        if self.fixed.built.method.implicit() {
             // Before the first step nothing has acted; springs show their force, frictions none.
             network.place_bodies(
                 &self.scratch.trial,
@@ -828,7 +1008,7 @@ impl Simulation {
             network.begin_rigid(trial, seen);
             return;
         }
-        if self.built.method.chooses_steps() {
+        if self.fixed.built.method.chooses_steps() {
             let time = self.time();
             let (trial, _, mut room) = self.scratch.parts();
             evaluate_at::<true>(network, trial, &mut room, time);
@@ -857,7 +1037,7 @@ impl Simulation {
             self.observe();
             return (self.spheres_seen.energy, 0.0);
         }
-        let network = &self.built.network;
+        let network = &self.fixed.built.network;
         let mechanical = network.mechanical_energy(&self.state.values, &mut self.scratch);
         (mechanical, self.stored().iter().sum())
     }
@@ -875,8 +1055,8 @@ impl Simulation {
             let gravity = -weight * spheres.gravity.dot(&seen.position);
             return Some((seen.energy - gravity, gravity));
         }
-        let network = &self.built.network;
-        if self.open_ledger || !network.own_bodies.is_empty() || self.scenario.inclusion.is_some() {
+        let network = &self.fixed.built.network;
+        if self.fixed.open_ledger || !network.own_bodies.is_empty() || self.fixed.scenario.inclusion.is_some() {
             return None;
         }
         let mut still = self.state.values.clone();
@@ -903,7 +1083,7 @@ impl Simulation {
 
     /// Elastic energy of every element now.
     pub(crate) fn stored(&mut self) -> Vec<f64> {
-        let network = &self.built.network;
+        let network = &self.fixed.built.network;
         let kept = self.scratch.seen.clone();
         let n = network.layout.integrated();
         self.scratch.trial[..n].copy_from_slice(&self.state.values[..n]);
@@ -921,19 +1101,58 @@ impl Simulation {
         stored
     }
 
+    fn names(&self) -> &[Vec<u64>; 2] {
+        self.fixed.names.get_or_init(|| {
+            let Scenario { bodies, elements, .. } = &self.fixed.scenario;
+            [
+                bodies.iter().map(|(name, _)| sum_of(name)).collect(),
+                elements.iter().map(|(name, _)| sum_of(name)).collect(),
+            ]
+        })
+    }
+
+    /// The number of a body, if it is one of this system.
+    pub(crate) fn number_of(&self, body: Body) -> Option<usize> {
+        body.among(&self.names()[0])
+    }
+
+    /// The number of an element, if it is one of this system.
+    pub(crate) fn number_of_element(&self, element: Element) -> Option<usize> {
+        element.among(&self.names()[1])
+    }
+
     /// The body with this name.
-    pub fn body(&self, name: &str) -> Option<usize> {
-        self.scenario.bodies.iter().position(|(other, _)| other == name)
+    pub fn body(&self, name: &str) -> Option<Body> {
+        let number = self.fixed.scenario.bodies.iter().position(|(other, _)| other == name)?;
+        Some(Body::named(number, name))
     }
 
     /// The element with this name.
-    pub fn element(&self, name: &str) -> Option<usize> {
-        self.scenario.elements.iter().position(|(other, _)| other == name)
+    pub fn element(&self, name: &str) -> Option<Element> {
+        let number = self
+            .fixed
+            .scenario
+            .elements
+            .iter()
+            .position(|(other, _)| other == name)?;
+        Some(Element::named(number, name))
+    }
+
+    /// All bodies, in the order of the file or of adding.
+    pub fn bodies(&self) -> impl Iterator<Item = Body> + '_ {
+        let bodies = self.fixed.scenario.bodies.iter().enumerate();
+        bodies.map(|(number, (name, _))| Body::named(number, name))
+    }
+
+    /// All elements, in the order of the file or of adding.
+    pub fn elements(&self) -> impl Iterator<Item = Element> + '_ {
+        let elements = self.fixed.scenario.elements.iter().enumerate();
+        elements.map(|(number, (name, _))| Element::named(number, name))
     }
 
     fn ranges(&self, body: usize) -> (std::ops::Range<usize>, std::ops::Range<usize>) {
-        let network = &self.built.network;
-        match self.built.places[body] {
+        let network = &self.fixed.built.network;
+        match self.fixed.built.places[body] {
             Place::Coordinates { first, axes, .. } => (first.q..first.q + axes, first.v..first.v + axes),
             Place::Rigid(index) => {
                 let placed = &network.bodies[index];
@@ -953,41 +1172,199 @@ impl Simulation {
         }
     }
 
-    /// Position of a body: one number per axis or joint; a rigid body has its position and its quaternion w, x, y, z.
-    pub fn position(&self, body: usize) -> &[f64] {
-        &self.state.values[self.ranges(body).0]
+    /// Position of a body: one number per axis or joint; a rigid body has its position and its quaternion w, x, y, z. A linkage with a
+    /// free base has those of the base, then its joints. Empty for a body of another system.
+    pub fn position(&self, body: Body) -> &[f64] {
+        self.number_of(body)
+            .map_or(&[], |number| &self.state.values[self.ranges(number).0])
     }
 
-    /// Velocity of a body: one number per axis or joint; a rigid body has its velocity and its angular velocity.
-    pub fn velocity(&self, body: usize) -> &[f64] {
-        &self.state.values[self.ranges(body).1]
+    /// Velocity of a body: one number per axis or joint; a rigid body has its velocity and its angular velocity, in world axes. Empty for a body of
+    /// another system.
+    pub fn velocity(&self, body: Body) -> &[f64] {
+        self.number_of(body)
+            .map_or(&[], |number| &self.state.values[self.ranges(number).1])
     }
 
-    /// States of an element's law.
-    pub fn element_state(&self, element: usize) -> &[f64] {
-        let (first, count) = self.built.states[element];
-        &self.state.values[first..first + count]
+    /// Puts a body to another position: as many numbers as [`Simulation::position`] gives. Velocities and the states of laws stay
+    /// as they are; a rotation is a quaternion of length 1.
+    ///
+    /// Nothing is pushed aside: a body that is put into another one, or a joint beyond its limits, is driven out by the contact or the limit
+    /// in the steps that follow. Energies that were counted so far do not know of the change.
+    ///
+    /// # Errors
+    /// See [`SetError`]; nothing is changed then.
+    pub fn set_position(&mut self, body: Body, position: &[f64]) -> Result<(), SetError> {
+        let number = self.settable(body, position)?;
+        let (range, _) = self.ranges(number);
+        check_numbers("position", position, range.len())?;
+        let pose = match self.fixed.built.places[number] {
+            Place::Rigid(_) => true,
+            Place::Linkage(index) => self.fixed.built.network.linkages[index].body.is_floating(),
+            _ => false,
+        };
+        let values = &mut self.state.values[range];
+        let mut rotation = [1.0; 4];
+        if pose {
+            rotation.copy_from_slice(&position[3..7]);
+            let length = rotation.iter().map(|x| x * x).sum::<f64>().sqrt();
+            // One that the engine gave comes back as it was; numbers of single precision are made exact.
+            match (length - 1.0).abs() {
+                error if error <= 1e-9 => (),
+                error if error <= 1e-6 => rotation = rotation.map(|x| x / length),
+                _ => return Err(SetError::Rotation { length }),
+            }
+        }
+        values.copy_from_slice(position);
+        if pose {
+            values[3..7].copy_from_slice(&rotation);
+        }
+        self.begin_again();
+        self.observe();
+        Ok(())
+    }
+
+    /// Gives a body another velocity: as many numbers as [`Simulation::velocity`] gives. Positions and the states of bristles stay as they
+    /// are. A friction or a rigid contact of `implicit-euler` that remembers whether it sticks begins as at the start of a run: it sticks
+    /// if nothing moves in it, and slips if something does.
+    ///
+    /// # Errors
+    /// See [`SetError`]; nothing is changed then.
+    pub fn set_velocity(&mut self, body: Body, velocity: &[f64]) -> Result<(), SetError> {
+        let number = self.settable(body, velocity)?;
+        let (_, range) = self.ranges(number);
+        check_numbers("velocity", velocity, range.len())?;
+        self.state.values[range.clone()].copy_from_slice(velocity);
+        self.fixed.built.network.remember(&mut self.state.values, &range);
+        self.begin_again();
+        self.observe();
+        Ok(())
+    }
+
+    /// The number of a body whose motion may be set to these numbers.
+    fn settable(&self, body: Body, numbers: &[f64]) -> Result<usize, SetError> {
+        let number = self.number_of(body).ok_or(SetError::OtherSystem)?;
+        if let Place::Coordinates { driven: true, .. } = self.fixed.built.places[number] {
+            return Err(SetError::Prescribed {
+                body: self.fixed.scenario.bodies[number].0.clone(),
+            });
+        }
+        match numbers.iter().find(|x| !x.is_finite()) {
+            Some(&value) => Err(SetError::NotFinite { value }),
+            None => Ok(number),
+        }
+    }
+
+    /// Something was set from outside: a method that has gone ahead begins again from here.
+    fn begin_again(&mut self) {
+        if self.fixed.built.method.chooses_steps() {
+            let (time, step) = (self.time(), self.fixed.built.network.step);
+            let NetworkState { values, march, .. } = &mut self.state;
+            march.restart(values, time, &self.work, step);
+        }
+    }
+
+    /// States of an element's law; empty for an element of another system.
+    pub fn element_state(&self, element: Element) -> &[f64] {
+        self.number_of_element(element).map_or(&[], |number| {
+            let (first, count) = self.fixed.built.states[number];
+            &self.state.values[first..first + count]
+        })
     }
 
     /// Force of an element in the last observed step, that which works on the relative motion r₁q₁ − r₂q₂; r₁ times it
-    /// acts on the first body.
-    pub fn force(&self, element: usize) -> &[f64] {
-        &self.scratch.seen[element].force[..self.built.axes[element]]
+    /// acts on the first body. Empty for an element of another system.
+    pub fn force(&self, element: Element) -> &[f64] {
+        self.number_of_element(element).map_or(&[], |number| {
+            &self.scratch.seen[number].force[..self.fixed.built.axes[number]]
+        })
     }
 
-    /// Takes an actuator over: it gives this value from now on. False if the element is no actuator or has no such axis.
-    pub fn set_actuator(&mut self, element: usize, axis: usize, value: f64) -> bool {
-        match self.built.actuators.get(element).and_then(|signals| signals.get(axis)) {
+    /// What an element did in the last observed step; `None` for an element of another system.
+    pub fn observation(&self, element: Element) -> Option<&Observation> {
+        self.scratch.seen.get(self.number_of_element(element)?)
+    }
+
+    /// Whether an element stuck, slipped or was open in the last observed step; `None` for an element of another system.
+    pub fn mode(&self, element: Element) -> Option<Mode> {
+        self.observation(element).map(|seen| seen.mode)
+    }
+
+    /// Takes an actuator over: it gives this value from now on. False if the element is no actuator of this system or has no such axis.
+    pub fn set_actuator(&mut self, element: Element, axis: usize, value: f64) -> bool {
+        let signals = (self.number_of_element(element)).and_then(|number| self.fixed.built.actuators.get(number));
+        match signals.and_then(|signals| signals.get(axis)) {
             Some(&signal) => {
                 self.scratch.signals.hold(signal, value);
-                if self.built.method.chooses_steps() {
-                    let (time, step) = (self.time(), self.built.network.step);
-                    let NetworkState { values, march, .. } = &mut self.state;
-                    march.restart(values, time, &self.work, step);
-                }
+                self.begin_again();
                 true
             }
             None => false,
         }
     }
 }
+
+fn check_numbers(what: &'static str, numbers: &[f64], wanted: usize) -> Result<(), SetError> {
+    match numbers.len() {
+        found if found == wanted => Ok(()),
+        found => Err(SetError::Count { what, found, wanted }),
+    }
+}
+
+/// Why a position or a velocity cannot be set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SetError {
+    /// The body is one of another system.
+    OtherSystem,
+    /// Its motion is prescribed.
+    Prescribed {
+        /// The driver.
+        body: String,
+    },
+    /// There are too many numbers, or too few.
+    Count {
+        /// Position or velocity.
+        what: &'static str,
+        /// How many were given.
+        found: usize,
+        /// How many the body has.
+        wanted: usize,
+    },
+    /// A number is infinite or undefined.
+    NotFinite {
+        /// It.
+        value: f64,
+    },
+    /// A quaternion is no rotation: it is shorter or longer than 1.
+    Rotation {
+        /// Its length.
+        length: f64,
+    },
+}
+
+impl fmt::Display for SetError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OtherSystem => write!(
+                f,
+                "the body is one of another system\nhelp: ask this simulation for it: simulation.body(\"name\")"
+            ),
+            Self::Prescribed { body } => write!(
+                f,
+                "the motion of the driver `{body}` is prescribed and cannot be set\n\
+                 help: change its profile, or pull a mass with an actuator"
+            ),
+            Self::Count { what, found, wanted } => {
+                write!(f, "the {what} of this body has {wanted} numbers, found {found}")
+            }
+            Self::NotFinite { value } => write!(f, "a position or velocity must be a finite number, found {value}"),
+            Self::Rotation { length } => write!(
+                f,
+                "the rotation, a quaternion w, x, y, z, has length {length}, and should have length 1\n\
+                 help: divide it by its length"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for SetError {}

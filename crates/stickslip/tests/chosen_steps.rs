@@ -8,7 +8,7 @@ use stickslip::element::own::{Motion, OwnElement};
 use stickslip::integrate::Method;
 use stickslip::model::{GROUND, Model};
 use stickslip::run::{Ended, Options, Outcome, run};
-use stickslip::{RunError, Simulation};
+use stickslip::{Body, RunError, Simulation};
 
 const METHODS: [&str; 2] = ["adaptive", "stiff"];
 
@@ -738,7 +738,7 @@ fn a_system_that_runs_away_ends_with_its_time_and_column() {
         close("time", time, 1.0, 1e-3);
         assert!(what.contains("block."), "{error}");
         assert!(error.to_string().contains("help"), "{error}");
-        assert!(simulation.velocity(0)[0].is_finite());
+        assert!(simulation.velocity(Body::nth(0))[0].is_finite());
     }
 }
 

@@ -1,8 +1,8 @@
 //! Contacts, penalty joints and point springs against closed forms.
 #![allow(missing_docs)]
 
-use stickslip::Simulation;
 use stickslip::scenario::Scenario;
+use stickslip::{Body, Element, Simulation};
 
 fn simulation(text: &str) -> Simulation {
     let scenario = Scenario::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -27,9 +27,13 @@ fn two_equal_spheres_exchange_their_velocities() {
          [elements.hit]\nkind = \"contact\"\nbetween = [\"a\", \"b\"]\nnormal = { law = \"kelvin-voigt\", stiffness = 1e5, damping = 0 }\n",
     );
     spheres.advance(20_000).unwrap();
-    close(spheres.velocity(0)[0], 0.0, 1e-5);
-    close(spheres.velocity(1)[0], 1.5, 1e-5);
-    close(spheres.velocity(0)[0] + spheres.velocity(1)[0], 1.5, 1e-13);
+    close(spheres.velocity(Body::nth(0))[0], 0.0, 1e-5);
+    close(spheres.velocity(Body::nth(1))[0], 1.5, 1e-5);
+    close(
+        spheres.velocity(Body::nth(0))[0] + spheres.velocity(Body::nth(1))[0],
+        1.5,
+        1e-13,
+    );
 }
 
 /// A point in the plane on a rigid slope: slides with g·(sin − μ·cos), or stays.
@@ -45,8 +49,13 @@ fn a_point_on_a_slope_slides_or_stays_as_coulomb_says() {
              friction = {{ law = \"implicit\", mu = {mu} }}\n"
         ));
         point.advance_observed(1000).unwrap();
-        let v = point.velocity(0).to_vec();
-        (v[0] * c - v[1] * s, v[0] * s + v[1] * c, point.force(0).to_vec(), v)
+        let v = point.velocity(Body::nth(0)).to_vec();
+        (
+            v[0] * c - v[1] * s,
+            v[0] * s + v[1] * c,
+            point.force(Element::nth(0)).to_vec(),
+            v,
+        )
     };
     let (along, across, force, _) = slope(0.5);
     close(along, 9.8 * (0.6 - 0.5 * 0.8), 1e-11);
@@ -70,16 +79,16 @@ fn a_conveyor_carries_a_box() {
          friction = {{ law = \"implicit\", mu = 0.2 }}\n"
     ));
     belt.advance(100).unwrap();
-    close(belt.velocity(0)[0], 0.2 * 9.8 * 0.1, 1e-10);
+    close(belt.velocity(Body::nth(0))[0], 0.2 * 9.8 * 0.1, 1e-10);
     belt.advance(1000).unwrap();
     assert_eq!(
-        belt.velocity(0),
+        belt.velocity(Body::nth(0)),
         &[0.7, 0.0, 0.0, 0.0, 0.0, 0.0],
         "carried along exactly"
     );
     belt.advance_observed(1).unwrap();
-    close(belt.force(0)[0], 0.0, 1e-9);
-    close(belt.force(0)[2], 3.0 * 9.8, 1e-10);
+    close(belt.force(Element::nth(0))[0], 0.0, 1e-9);
+    close(belt.force(Element::nth(0))[2], 3.0 * 9.8, 1e-10);
 }
 
 /// A leg on a vertical slide lands on its foot: the impact is swallowed and the floor carries the weight.
@@ -93,10 +102,10 @@ fn a_leg_of_a_linkage_lands_on_its_foot() {
          friction = {{ law = \"implicit\", mu = 0.6 }}\n"
     ));
     leg.advance_observed(2000).unwrap();
-    close(leg.velocity(0)[0], 0.0, 1e-13);
+    close(leg.velocity(Body::nth(0))[0], 0.0, 1e-13);
     // The foot's centre stands one radius above the floor: 0.5 + q − 0.2 = 0.05.
-    close(leg.position(0)[0], -0.25, 1e-12);
-    close(leg.force(0)[2], 4.0 * 9.8, 1e-9);
+    close(leg.position(Body::nth(0))[0], -0.25, 1e-12);
+    close(leg.force(Element::nth(0))[2], 4.0 * 9.8, 1e-9);
 }
 
 /// A compliant floor under four corners settles where the springs carry the weight.
@@ -111,8 +120,8 @@ fn a_box_settles_on_a_compliant_floor() {
     ));
     cube.advance(20_000).unwrap();
     cube.observe();
-    close(cube.position(0)[2], 0.1 - 5.0 * 9.8 / (4.0 * 2e5), 1e-12);
-    close(cube.force(0)[2], 49.0, 1e-7);
+    close(cube.position(Body::nth(0))[2], 0.1 - 5.0 * 9.8 / (4.0 * 2e5), 1e-12);
+    close(cube.force(Element::nth(0))[2], 49.0, 1e-7);
 }
 
 /// A rod on a revolute penalty joint swings like the same rod on the joint of a linkage.
@@ -131,10 +140,10 @@ fn a_penalty_hinge_follows_the_exact_hinge() {
     ));
     soft.advance(20_000).unwrap();
     exact.advance(10_000).unwrap();
-    let angle = exact.position(0)[0];
-    close(soft.position(0)[0], 0.3 * angle.cos(), 2e-4);
-    close(soft.position(0)[1], 0.3 * angle.sin(), 2e-4);
-    close(soft.velocity(0)[5], exact.velocity(0)[0], 2e-3);
+    let angle = exact.position(Body::nth(0))[0];
+    close(soft.position(Body::nth(0))[0], 0.3 * angle.cos(), 2e-4);
+    close(soft.position(Body::nth(0))[1], 0.3 * angle.sin(), 2e-4);
+    close(soft.velocity(Body::nth(0))[5], exact.velocity(Body::nth(0))[0], 2e-3);
 }
 
 #[test]
@@ -147,7 +156,10 @@ fn fixed_spherical_and_prismatic_joints_hold_what_they_should() {
              stiffness = 4e4\ndamping = 300\nrotational_stiffness = 500\nrotational_damping = 2\n"
         ));
         body.advance(30_000).unwrap();
-        (body.position(0).to_vec(), body.velocity(0).to_vec())
+        (
+            body.position(Body::nth(0)).to_vec(),
+            body.velocity(Body::nth(0)).to_vec(),
+        )
     };
     // Fixed: gives by force/stiffness and torque/stiffness (half the angle is the quaternion's z for small angles).
     let (q, v) = body("type = \"fixed\"", "force = [8, 0, 0]\ntorque = [0, 0, 0.5]");
@@ -176,8 +188,8 @@ fn a_point_spring_pulls_along_its_line() {
     );
     ball.advance(4000).unwrap();
     ball.observe();
-    close(ball.position(0)[2], -0.9 - 2.0 * 9.8 / 500.0, 1e-6);
-    close(ball.force(0)[2], 2.0 * 9.8, 1e-4);
+    close(ball.position(Body::nth(0))[2], -0.9 - 2.0 * 9.8 / 500.0, 1e-6);
+    close(ball.force(Element::nth(0))[2], 2.0 * 9.8, 1e-4);
 }
 
 /// A ball sliding on a rigid floor: the closed form of a ball alone, and the coupled solve that a far wall brings about,
@@ -200,19 +212,19 @@ fn a_ball_slides_until_it_rolls() {
     for _ in 0..2000 {
         lone.advance_observed(1).unwrap();
         coupled.advance_observed(1).unwrap();
-        for (a, b) in lone.velocity(0).iter().zip(coupled.velocity(0)) {
+        for (a, b) in lone.velocity(Body::nth(0)).iter().zip(coupled.velocity(Body::nth(0))) {
             close(*a, *b, 1e-11);
         }
-        assert_eq!(lone.position(0)[2], 0.2, "the ball leaves the floor");
-        let v = lone.velocity(0);
+        assert_eq!(lone.position(Body::nth(0))[2], 0.2, "the ball leaves the floor");
+        let v = lone.velocity(Body::nth(0));
         let slip = (v[0] - 0.2 * v[4]).hypot(v[1] + 0.2 * v[3]);
         if rolling == 0.0 && slip < 1e-12 {
             rolling = lone.time();
         }
     }
     close(rolling, 2.0 * 2.0 / (7.0 * 0.1 * 9.8), 5e-4);
-    close(lone.velocity(0)[0], 1.2 * 5.0 / 7.0, 1e-10);
-    close(lone.velocity(0)[1], -1.6 * 5.0 / 7.0, 1e-10);
+    close(lone.velocity(Body::nth(0))[0], 1.2 * 5.0 / 7.0, 1e-10);
+    close(lone.velocity(Body::nth(0))[1], -1.6 * 5.0 / 7.0, 1e-10);
 }
 
 /// Dropped on a floor with restitution, a ball rises to e² of its height; with 0 it stays down.
@@ -230,7 +242,7 @@ fn a_dropped_ball_rebounds_with_its_restitution() {
         let impact = (2.0f64 * 0.5 / 9.8).sqrt();
         while ball.time() < 2.2 * impact {
             ball.advance(1).unwrap();
-            let z = ball.position(0)[2];
+            let z = ball.position(Body::nth(0))[2];
             lowest = lowest.min(z);
             if ball.time() > impact + 1e-3 {
                 top = top.max(z);
@@ -260,13 +272,13 @@ fn a_hard_push_does_not_drive_a_point_into_the_floor() {
         point.advance_observed(1).unwrap();
         point.observe();
         assert!(
-            point.position(0)[2] >= 0.0,
+            point.position(Body::nth(0))[2] >= 0.0,
             "entered the floor: {}",
-            point.position(0)[2]
+            point.position(Body::nth(0))[2]
         );
-        assert_eq!(point.observations()[0].gap, point.position(0)[2]);
+        assert_eq!(point.observations()[0].gap, point.position(Body::nth(0))[2]);
     }
-    close(point.force(0)[2], 1000.0, 1e-9);
+    close(point.force(Element::nth(0))[2], 1000.0, 1e-9);
 }
 
 /// Parameters chosen for contacts and joints are stiff enough to hold and soft enough to be stable, whatever the body.
@@ -282,7 +294,7 @@ fn chosen_stiffnesses_hold_and_stay_stable() {
         ));
         close(leg.built().choices[0].value, 4.0 * 500.0 * 500.0, 1e-3);
         leg.advance(2000).unwrap();
-        let foot = 0.3 + leg.position(0)[0] + com.parse::<f64>().unwrap() - 0.05;
+        let foot = 0.3 + leg.position(Body::nth(0))[0] + com.parse::<f64>().unwrap() - 0.05;
         close(foot, -4.0 * 9.8 / 1e6, 1e-6);
     }
     // Two thin rods on penalty hinges: the joints must not gape.
@@ -376,7 +388,7 @@ fn bounced(integrator: &str, step: f64) -> (Simulation, [f64; 6]) {
         );
     }
     let mu = ball.element_state(floor)[3];
-    let ([x, _, z], [vx, _, vz, _, spin, _]) = (first(ball.position(0)), first(ball.velocity(0)));
+    let ([x, _, z], [vx, _, vz, _, spin, _]) = (first(ball.position(Body::nth(0))), first(ball.velocity(Body::nth(0))));
     (ball, [x, z, vx, vz, spin, mu])
 }
 
@@ -435,7 +447,7 @@ fn contacts_that_begin_without_force_do_not_stall() {
                 "{integrator}: {solver:?}\n{text}"
             );
         }
-        touching.velocity(0).to_vec()
+        touching.velocity(Body::nth(0)).to_vec()
     };
     for (text, gravity) in [(spheres, 0.0), (resting(subloading), -9.8)] {
         let [stiff, adaptive] = ["stiff", "adaptive"].map(|integrator| end(&text, integrator, gravity));
@@ -464,9 +476,9 @@ fn subloading_friction_of_a_hinge_follows_its_normal_force() {
     for _ in 0..300 {
         hinge.advance(1).unwrap();
         shaft.advance(1).unwrap();
-        close(hinge.velocity(0)[5], shaft.velocity(0)[0], 1e-6);
+        close(hinge.velocity(Body::nth(0))[5], shaft.velocity(Body::nth(0))[0], 1e-6);
     }
-    assert!(shaft.velocity(0)[0] > 1.0, "it turns");
+    assert!(shaft.velocity(Body::nth(0))[0] > 1.0, "it turns");
 }
 
 /// A point that rests on a table that turns is carried along, and what its friction has stretched turns with the table: by K·(r − r₀) =
@@ -550,7 +562,7 @@ fn friction_of_a_hinge_under_a_load_that_begins_does_not_depend_on_the_tolerance
     };
     let end = |mut run: Simulation, axis: usize| {
         run.advance(10).unwrap();
-        run.velocity(0)[axis]
+        run.velocity(Body::nth(0))[axis]
     };
     let shaft = format!(
         "[bodies.shaft]\nkind = \"inertia\"\ninertia = 0.0016666666666666668\nvelocity = 3\n\

@@ -4,8 +4,8 @@
 //! (1989), whose implicit step is a quadratic equation and whose slip is an ordinary differential equation (reference values from an
 //! integration with 40 digits).
 
-use stickslip::Simulation;
 use stickslip::scenario::Scenario;
+use stickslip::{Body, Simulation};
 
 fn simulation(text: &str) -> Simulation {
     Simulation::new(Scenario::parse(text, "curve.toml", &[]).unwrap()).unwrap()
@@ -35,7 +35,10 @@ fn ends(text: &str) -> (f64, f64) {
     let mut simulation = simulation(text);
     let steps = simulation.built().steps;
     simulation.advance(steps).unwrap();
-    (simulation.position(0)[0], simulation.velocity(0)[0])
+    (
+        simulation.position(Body::nth(0))[0],
+        simulation.velocity(Body::nth(0))[0],
+    )
 }
 
 #[test]
@@ -110,14 +113,14 @@ fn a_slip_of_velocity_weakening_friction_has_the_length_of_its_differential_equa
             let (mut fastest, mut moved) = (0.0f64, false);
             for _ in 0..simulation.built().steps {
                 simulation.advance(1).unwrap();
-                let v = simulation.velocity(1)[0];
+                let v = simulation.velocity(Body::nth(1))[0];
                 fastest = fastest.max(v);
                 moved |= v > 0.0;
                 if moved && v == 0.0 {
                     break;
                 }
             }
-            [simulation.position(1)[0] - length, fastest - peak]
+            [simulation.position(Body::nth(1))[0] - length, fastest - peak]
         };
         let (coarse, fine) = (measure(4e-4), measure(2e-4));
         for (which, (coarse, fine)) in coarse.into_iter().zip(fine).enumerate() {
@@ -145,7 +148,7 @@ fn an_expression_is_the_curve_that_it_spells() {
         );
         let mut simulation = simulation(&text);
         simulation.advance(simulation.built().steps).unwrap();
-        simulation.position(1)[0]
+        simulation.position(Body::nth(1))[0]
     };
     let built_in = "kinetic = 8\nstatic = 12\nstribeck_velocity = 0.1\nviscous = 3";
     let spelt = "curve = \"8 + 4*exp(-(v/0.1)^2) + 3*v\"";
@@ -255,12 +258,12 @@ fn in_an_island_two_halves_do_what_the_whole_does() {
             single.advance(1).unwrap();
             double.advance(1).unwrap();
             for body in [0, 1] {
-                let (a, b) = (single.position(body)[0], double.position(body)[0]);
+                let (a, b) = (single.position(Body::nth(body))[0], double.position(Body::nth(body))[0]);
                 assert!((a - b).abs() < 1e-11, "step {step}, body {body}: {a} {b}");
                 moved = moved.max(a.abs());
             }
-            forward |= single.velocity(0)[0] > 0.1;
-            backward |= single.velocity(0)[0] < -0.1;
+            forward |= single.velocity(Body::nth(0))[0] > 0.1;
+            backward |= single.velocity(Body::nth(0))[0] < -0.1;
         }
         assert!(moved > 0.1 && forward && backward, "{whole}: {moved}");
         assert!(double.worst_residual() < 1e-12);

@@ -5,8 +5,8 @@
 mod common;
 
 use common::{close, written};
-use stickslip::Simulation;
 use stickslip::scenario::Scenario;
+use stickslip::{Body, Simulation};
 
 /// A mass that flies into a stop: speed after over speed before, and the deepest penetration.
 fn impact(mass: f64, speed: f64, step: f64, integrator: &str, normal: &str) -> (f64, f64) {
@@ -31,7 +31,7 @@ fn rebound(body: &mut Simulation, speed: f64) -> (f64, f64) {
     let mut depth = 0.0f64;
     loop {
         body.advance(1).unwrap();
-        let (p, v) = (body.position(0)[0], body.velocity(0)[0]);
+        let (p, v) = (body.position(Body::nth(0))[0], body.velocity(Body::nth(0))[0]);
         depth = depth.max(-p);
         if v > 0.0 && p > 0.0 {
             return (v / speed, depth);
@@ -159,7 +159,7 @@ fn a_penetration_is_met() {
         );
         let mut body = written(&text, &[]);
         body.advance(20_000).unwrap();
-        close(shape, body.position(0)[2], height - 2e-4, 1e-10);
+        close(shape, body.position(Body::nth(0))[2], height - 2e-4, 1e-10);
     }
 }
 
@@ -178,7 +178,7 @@ fn a_dropped_ball_rebounds_as_wanted() {
         let (mut fallen, mut speed) = (false, 0.0);
         while speed == 0.0 {
             ball.advance(1).unwrap();
-            let (gap, v) = (ball.position(0)[2] - 0.05, ball.velocity(0)[2]);
+            let (gap, v) = (ball.position(Body::nth(0))[2] - 0.05, ball.velocity(Body::nth(0))[2]);
             fallen |= gap < 0.0;
             if fallen && gap > 0.0 {
                 // Speed at the height of the floor.
@@ -221,7 +221,7 @@ fn dropped(restitution: f64, height: f64, step: f64, integrator: &str) -> Option
     }
     for _ in 0..(1.0 / step) as usize {
         ball.advance(1).unwrap();
-        let (gap, v) = (ball.position(0)[2] - 0.05, ball.velocity(0)[2]);
+        let (gap, v) = (ball.position(Body::nth(0))[2] - 0.05, ball.velocity(Body::nth(0))[2]);
         if v > 0.0 && gap > 0.0 {
             return Some(((v * v + 2.0 * 9.81 * gap) / (2.0 * 9.81 * height)).sqrt());
         }
@@ -273,7 +273,7 @@ fn bounces(height: f64, integrator: &str, step: f64, normal: &str, more: &str) -
     let (mut found, mut down, mut touched) = (Vec::new(), 0.0, false);
     for _ in 0..(2.0 / step) as usize {
         p.advance(1).unwrap();
-        let (z, v) = (p.position(0)[2], p.velocity(0)[2]);
+        let (z, v) = (p.position(Body::nth(0))[2], p.velocity(Body::nth(0))[2]);
         let speed = (v * v + 2.0 * weight * z).max(0.0).sqrt();
         match (z > 0.0, v > 0.0) {
             (true, false) => down = speed,
@@ -356,7 +356,7 @@ fn a_long_interval_of_output_makes_no_contact_soft() {
             let mut p = written(&text, &[]);
             p.advance(30).unwrap();
             // m·g/K for K = m·(0.5/1 ms)².
-            close(law, p.position(0)[2], -9.8 / 2.5e5, 1e-6);
+            close(law, p.position(Body::nth(0))[2], -9.8 / 2.5e5, 1e-6);
             let stiffnesses = p
                 .built()
                 .choices

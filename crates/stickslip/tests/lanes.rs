@@ -3,10 +3,10 @@
 
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use stickslip::Simulation;
 use stickslip::run::{Ended, Options, run};
 use stickslip::scenario::{Draft, Scenario};
 use stickslip::sweep::{Axis, Row, Sweep};
+use stickslip::{Body, Simulation};
 
 /// A scenario, what is varied and what is measured.
 #[derive(Clone, Debug)]
@@ -68,7 +68,10 @@ fn step_by_step(study: &Study, row: &Row) -> Option<[u64; 2]> {
     for _ in 0..simulation.built().steps {
         simulation.advance(1).ok()?;
     }
-    Some([simulation.position(0)[0].to_bits(), simulation.velocity(0)[0].to_bits()])
+    Some([
+        simulation.position(Body::nth(0))[0].to_bits(),
+        simulation.velocity(Body::nth(0))[0].to_bits(),
+    ])
 }
 
 fn bits(row: &Row) -> Vec<Option<u64>> {

@@ -2,8 +2,8 @@
 //! resolve, drivers, stops, gears.
 #![allow(missing_docs)]
 
-use stickslip::Simulation;
 use stickslip::scenario::Scenario;
+use stickslip::{Body, Element, Simulation};
 
 fn simulation(text: &str) -> Simulation {
     let scenario = Scenario::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -27,10 +27,14 @@ fn two_frictions_on_one_shaft_share_a_load_in_proportion_to_their_limits() {
          [elements.bearing]\nkind = \"friction\"\nbetween = [\"shaft\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 3\n"
     ));
     shaft.advance_observed(1000).unwrap();
-    assert_eq!(shaft.velocity(0), &[0.0]);
-    close(shaft.force(0)[0], -4.5 * 0.4, 1e-9);
-    close(shaft.force(1)[0], -4.5 * 0.6, 1e-9);
-    close(shaft.force(0)[0] + shaft.force(1)[0], -4.5, 1e-12);
+    assert_eq!(shaft.velocity(Body::nth(0)), &[0.0]);
+    close(shaft.force(Element::nth(0))[0], -4.5 * 0.4, 1e-9);
+    close(shaft.force(Element::nth(1))[0], -4.5 * 0.6, 1e-9);
+    close(
+        shaft.force(Element::nth(0))[0] + shaft.force(Element::nth(1))[0],
+        -4.5,
+        1e-12,
+    );
 }
 
 /// A block of 2 kg on one of 3 kg on the ground, both pushed: the four regimes have closed forms.
@@ -47,8 +51,15 @@ fn a_stack_of_two_blocks_sticks_and_slips_as_statics_says() {
     let run = |upper: f64, lower: f64| {
         let mut simulation = stack(upper, lower);
         simulation.advance_observed(1000).unwrap();
-        let forces = [simulation.force(0)[0], simulation.force(1)[0]];
-        (simulation.velocity(0)[0], simulation.velocity(1)[0], forces)
+        let forces = [
+            simulation.force(Element::nth(0))[0],
+            simulation.force(Element::nth(1))[0],
+        ];
+        (
+            simulation.velocity(Body::nth(0))[0],
+            simulation.velocity(Body::nth(1))[0],
+            forces,
+        )
     };
     // Everything at rest.
     let (a, b, f) = run(3.0, 2.0);
@@ -79,11 +90,14 @@ fn friction_between_free_bodies_conserves_momentum() {
     ));
     // Seed 000 (18): locks at 1/3 s with common velocity 0.
     pair.advance(333).unwrap();
-    assert!(pair.velocity(0)[0] != pair.velocity(1)[0]);
+    assert!(pair.velocity(Body::nth(0))[0] != pair.velocity(Body::nth(1))[0]);
     pair.advance(1).unwrap();
-    assert_eq!(pair.velocity(0)[0].to_bits(), pair.velocity(1)[0].to_bits());
+    assert_eq!(
+        pair.velocity(Body::nth(0))[0].to_bits(),
+        pair.velocity(Body::nth(1))[0].to_bits()
+    );
     // 334 steps, each rounding velocities of order 1.
-    close(pair.velocity(0)[0], 0.0, 334.0 * f64::EPSILON);
+    close(pair.velocity(Body::nth(0))[0], 0.0, 334.0 * f64::EPSILON);
 }
 
 /// A spring far stiffer than the step resolves is taken at the end of the step: stable, and statically exact.
@@ -96,10 +110,14 @@ fn a_stiff_spring_stays_stable_at_a_large_step() {
     let mut rod = simulation(text);
     assert_eq!(rod.built().implicit_springs, vec![0]);
     rod.advance_observed(1000).unwrap();
-    assert_eq!(rod.velocity(1), &[0.0]);
-    close(rod.velocity(0)[0], 0.0, 1e-12);
-    close(rod.force(1)[0], -5.0, 1e-9);
-    close(rod.position(0)[0] - rod.position(1)[0], 5e-8, 1e-15);
+    assert_eq!(rod.velocity(Body::nth(1)), &[0.0]);
+    close(rod.velocity(Body::nth(0))[0], 0.0, 1e-12);
+    close(rod.force(Element::nth(1))[0], -5.0, 1e-9);
+    close(
+        rod.position(Body::nth(0))[0] - rod.position(Body::nth(1))[0],
+        5e-8,
+        1e-15,
+    );
     // Taken at the start of the step it diverges, and says so.
     let explicit = text.replace("stiffness = 1e8", "stiffness = 1e8\nimplicit = false");
     let error = simulation(&explicit).advance(1000).unwrap_err().to_string();
@@ -133,7 +151,7 @@ fn a_driver_rubbing_on_the_ground_shows_the_steady_curve() {
         ));
         rig.advance_observed(5000).unwrap();
         let curve = 10.0 + 5.0 * (-(0.05f64 / 0.1).powi(2)).exp() + 2.0 * 0.05;
-        close(rig.force(0)[0], -curve, 1e-6);
+        close(rig.force(Element::nth(0))[0], -curve, 1e-6);
     }
 }
 
@@ -148,9 +166,13 @@ fn a_rigid_stop_stops_and_a_restitution_rebounds() {
         let mut highest = 0.0f64;
         for _ in 0..1000 {
             carriage.advance(1).unwrap();
-            highest = highest.max(carriage.position(0)[0]);
+            highest = highest.max(carriage.position(Body::nth(0))[0]);
         }
-        (carriage.velocity(0)[0], highest, carriage.position(0)[0])
+        (
+            carriage.velocity(Body::nth(0))[0],
+            highest,
+            carriage.position(Body::nth(0))[0],
+        )
     };
     let (v, highest, x) = run(0.0);
     assert_eq!(v, 0.0);
@@ -172,7 +194,11 @@ fn a_gear_transmits_torque_with_its_ratio() {
              [elements.bearing]\nkind = \"friction\"\nbetween = [\"load\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 3\n"
         ));
         train.advance_observed(3000).unwrap();
-        (train.velocity(0)[0], train.velocity(1)[0], train.force(1)[0])
+        (
+            train.velocity(Body::nth(0))[0],
+            train.velocity(Body::nth(1))[0],
+            train.force(Element::nth(1))[0],
+        )
     };
     let (motor, load, friction) = train(0.9);
     assert_eq!(load, 0.0);
@@ -193,10 +219,14 @@ fn bristles_and_dry_friction_are_solved_in_one_step() {
          [elements.floor]\nkind = \"friction\"\nbetween = [\"b\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 4\n"
     ));
     row.advance_observed(5000).unwrap();
-    assert_eq!(row.velocity(1), &[0.0]);
-    close(row.force(0)[0], -3.0, 1e-9);
-    close(row.force(1)[0], -3.0, 1e-9);
-    close(row.position(0)[0] - row.position(1)[0], 3.0 / 2e5, 1e-12);
+    assert_eq!(row.velocity(Body::nth(1)), &[0.0]);
+    close(row.force(Element::nth(0))[0], -3.0, 1e-9);
+    close(row.force(Element::nth(1))[0], -3.0, 1e-9);
+    close(
+        row.position(Body::nth(0))[0] - row.position(Body::nth(1))[0],
+        3.0 / 2e5,
+        1e-12,
+    );
     assert!(row.worst_residual() <= 1e-12);
 }
 
@@ -208,10 +238,10 @@ fn an_actuator_that_is_taken_over_leaves_everything_else_alone() {
          [elements.motor]\nkind = \"actuator\"\nbetween = [\"block\", \"ground\"]\nvalue = 1\n\
          [elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 5\n"
     ));
-    assert!(block.set_actuator(0, 0, 0.0));
+    assert!(block.set_actuator(Element::nth(0), 0, 0.0));
     block.advance_observed(10).unwrap();
-    assert_eq!(block.force(1), &[-5.0]);
-    close(block.velocity(0)[0], 3.0 - 5.0 * 0.01, 1e-12);
+    assert_eq!(block.force(Element::nth(1)), &[-5.0]);
+    close(block.velocity(Body::nth(0))[0], 3.0 - 5.0 * 0.01, 1e-12);
 }
 
 /// Laws that balance the applied force count the weight and stiff springs into it.
@@ -224,15 +254,15 @@ fn karnopp_and_quinn_hold_against_weight_and_stiff_springs() {
              [elements.slope]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"{law}\"\nkinetic = 14\nepsilon = 0.007\n"
         ));
         block.advance_observed(1000).unwrap();
-        close(block.position(0)[0], 0.0, 1e-12);
-        close(block.force(0)[0], -2.0 * 9.8 * 0.6, 1e-9);
+        close(block.position(Body::nth(0))[0], 0.0, 1e-12);
+        close(block.force(Element::nth(0))[0], -2.0 * 9.8 * 0.6, 1e-9);
         let mut spring = simulation(&format!(
             "{HEAD}[bodies.block]\nkind = \"mass\"\nmass = 1\nposition = 1e-5\n\
              [elements.rod]\nkind = \"spring\"\nbetween = [\"block\", \"ground\"]\nstiffness = 1e6\nimplicit = true\n\
              [elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"{law}\"\nkinetic = 50\nepsilon = 0.05\n"
         ));
         spring.advance_observed(100).unwrap();
-        close(spring.position(0)[0], 1e-5, 1e-8);
+        close(spring.position(Body::nth(0))[0], 1e-5, 1e-8);
     }
 }
 

@@ -3,7 +3,7 @@
 mod common;
 
 use common::{close, orders, written};
-use stickslip::Simulation;
+use stickslip::{Body, Simulation};
 
 const OSCILLATOR: &str = r#"
 [simulation]
@@ -56,7 +56,7 @@ fn second_order_on_smooth_motion() {
         ];
         let sets: Vec<&str> = sets.iter().map(String::as_str).chain(more.iter().copied()).collect();
         let end = run_to_end(OSCILLATOR, &sets);
-        (end.position(0)[0] - 0.1 * libm::cos(10.0)).abs()
+        (end.position(Body::nth(0))[0] - 0.1 * libm::cos(10.0)).abs()
     };
     let steps = [1e-2, 5e-3, 2.5e-3];
     for integrator in ["trapezoidal", "newmark"] {
@@ -112,10 +112,10 @@ fn backward_motion_has_its_closed_form() {
         let size = libm::pow(libm::hypot(real, imaginary), -n);
         let angle = -n * libm::atan2(imaginary, real);
         let x = 0.1 * size * (libm::cos(angle) + delta / omega * libm::sin(angle));
-        close("position", found.position(0)[0], x, 1e-12);
+        close("position", found.position(Body::nth(0))[0], x, 1e-12);
         close(
             "driver",
-            found.position(1)[0],
+            found.position(Body::nth(1))[0],
             step * step * n * (n + 1.0) / 2.0,
             1e-12 * n,
         );
@@ -124,7 +124,7 @@ fn backward_motion_has_its_closed_form() {
     let exact = 0.1 * libm::exp(-delta) * (libm::cos(omega) + delta / omega * libm::sin(omega));
     let errors = [1e-3, 5e-4, 2.5e-4].map(|step| {
         let end = run_to_end(OSCILLATOR, &[sets[0], sets[1], &format!("simulation.step={step}")]);
-        (end.position(0)[0] - exact).abs()
+        (end.position(Body::nth(0))[0] - exact).abs()
     });
     for order in orders(&errors) {
         close("order", order, 1.0, 0.1);
@@ -212,7 +212,7 @@ contact_time = "5 ms"
 "#;
     let places = |sets: &[&str]| {
         let end = run_to_end(BLOCKS, sets);
-        [1, 2].map(|body| end.position(body)[0])
+        [1, 2].map(|body| end.position(Body::nth(body))[0])
     };
     let exact = places(&["simulation.integrator=adaptive", "simulation.relative_tolerance=1e-10"]);
     assert!(exact[1] > 1e-4, "the second block has moved by {}", exact[1]);
@@ -271,8 +271,13 @@ fn steps_without_solution_are_done_in_halves() {
         ends.windows(2).map(|pair| 0.25 * (pair[0] + pair[1])).sum::<f64>()
     };
     for (body, start) in [(0, 0.5), (1, 0.015625)] {
-        close("velocity", blocks.velocity(body)[0], 81.0 * start, 1e-12);
-        close("position", blocks.position(body)[0], over(|v| v, start), 1e-12);
+        close("velocity", blocks.velocity(Body::nth(body))[0], 81.0 * start, 1e-12);
+        close(
+            "position",
+            blocks.position(Body::nth(body))[0],
+            over(|v| v, start),
+            1e-12,
+        );
         let delivered = blocks.work().delivered[body];
         close(
             "work of friction",
@@ -292,7 +297,7 @@ fn a_later_half_that_fails_leaves_nothing() {
     let mut blocks = written(&falling(4.0, "\"if(abs(t - 1.75) < 0.1, ln(-1), 128)\""), &[]);
     blocks.advance_observed(1).unwrap();
     let told = |blocks: &Simulation| {
-        let moved = [0, 1].map(|body| (blocks.position(body)[0], blocks.velocity(body)[0]));
+        let moved = [0, 1].map(|body| (blocks.position(Body::nth(body))[0], blocks.velocity(Body::nth(body))[0]));
         (
             moved,
             blocks.work().input,
@@ -342,7 +347,7 @@ between = ["puck", "ground"]
                 format!("simulation.step={step}"),
             ];
             let found = run_to_end(&text(law), &[&sets[0], &sets[1]]);
-            [0, 1].map(|axis| found.position(0)[axis] - exact.position(0)[axis])
+            [0, 1].map(|axis| found.position(Body::nth(0))[axis] - exact.position(Body::nth(0))[axis])
         })
     };
     // The exact flow of `subloading` turns with the motion: of second order. From rest: the force of the contact time would begin
@@ -352,7 +357,7 @@ between = ["puck", "ground"]
     let exact = run_to_end(&from_rest, &tight);
     let errors = ["5e-5", "2.5e-5"].map(|step| {
         let found = run_to_end(&from_rest, &[&format!("simulation.step={step}")]);
-        length([0, 1].map(|axis| found.position(0)[axis] - exact.position(0)[axis]))
+        length([0, 1].map(|axis| found.position(Body::nth(0))[axis] - exact.position(Body::nth(0))[axis]))
     });
     close("order", orders(&errors)[0], 2.0, 0.05);
     // Else the direction of the force is that of the end of the step: of first order, and what a step of half the length leaves
@@ -380,8 +385,13 @@ fn a_stop_throws_back() {
     for integrator in ["trapezoidal", "newmark"] {
         let end = run_to_end(text, &[&format!("simulation.integrator={integrator}")]);
         let touch = std::f64::consts::PI * 0.01;
-        close(integrator, end.position(0)[0], 0.1 - (0.5 - 0.1 - touch), 1e-4);
-        close(integrator, end.velocity(0)[0], -1.0, 1e-4);
+        close(
+            integrator,
+            end.position(Body::nth(0))[0],
+            0.1 - (0.5 - 0.1 - touch),
+            1e-4,
+        );
+        close(integrator, end.velocity(Body::nth(0))[0], -1.0, 1e-4);
     }
 }
 
@@ -400,12 +410,12 @@ fn strong_damping_is_stable() {
         let mut simulation = written(&text, &[]);
         let factor: f64 = (1.0 - 0.5 * z) / (1.0 + 0.5 * z);
         simulation.advance(2).unwrap();
-        let two = simulation.velocity(0)[0];
+        let two = simulation.velocity(Body::nth(0))[0];
         close("two steps", two, 5e-4 * (1.0 - factor * factor), 1e-12);
         simulation.advance(398).unwrap();
         close(
             "at the end",
-            simulation.velocity(0)[0],
+            simulation.velocity(Body::nth(0))[0],
             5e-4,
             5e-4 * factor.abs().powi(400) + 1e-12,
         );
@@ -419,8 +429,8 @@ fn strong_damping_is_stable() {
                  stiffness = {stiffness}\ndamping = {damping}\n"
             );
             let end = run_to_end(&text, &[]);
-            close(law, end.position(0)[0] * stiffness, 5.0, 0.05);
-            close(law, end.velocity(0)[0], 0.0, 1e-6);
+            close(law, end.position(Body::nth(0))[0] * stiffness, 5.0, 0.05);
+            close(law, end.velocity(Body::nth(0))[0], 0.0, 1e-6);
         }
     }
 }
@@ -430,7 +440,7 @@ fn strong_damping_is_stable() {
 fn viscous_friction_is_of_second_order() {
     let error = |step: f64| {
         let end = run_to_end(VISCOUS, &[&format!("simulation.step={step}")]);
-        (end.velocity(0)[0] - libm::exp(-1.5)).abs()
+        (end.velocity(Body::nth(0))[0] - libm::exp(-1.5)).abs()
     };
     for order in orders(&[4e-2, 2e-2, 1e-2].map(error)) {
         close("order", order, 2.0, 0.02);

@@ -1,12 +1,12 @@
 //! Bodies of the user's own: against closed forms, and against the built-in bodies they imitate.
 
-use stickslip::Simulation;
 use stickslip::body::OwnBody;
 use stickslip::element::own::Motion;
 use stickslip::integrate::Method;
 use stickslip::model::{Friction, GROUND, Model};
 use stickslip::scenario::{BodySpec, JointType, LinkSpec, LinkageSpec, Port, Scenario};
 use stickslip::trace::Columns;
+use stickslip::{Body, Simulation};
 
 /// A point mass on a rod: l²·m·θ'' = −m·g·l·sin θ.
 struct Pendulum {
@@ -109,7 +109,7 @@ fn a_pendulum_swings_with_its_period_and_keeps_its_energy() {
     let (before, _) = simulation.energy();
     assert!((before + 2.0 * GRAVITY * rod * start.cos()).abs() < 1e-12);
     simulation.advance(3 * steps as u64).unwrap();
-    assert!((simulation.position(0)[0] - start).abs() < 1e-9);
+    assert!((simulation.position(Body::nth(0))[0] - start).abs() < 1e-9);
     assert!((simulation.energy().0 - before).abs() < 1e-9);
     let columns = Columns::new(&simulation);
     assert_eq!(
@@ -136,7 +136,7 @@ fn an_arm_of_ones_own_moves_as_the_linkage_and_sticks_as_exactly() {
             own.advance_observed(1).unwrap();
             linkage.advance_observed(1).unwrap();
             for i in 0..2 {
-                let difference = own.position(0)[i] - linkage.position(0)[i];
+                let difference = own.position(Body::nth(0))[i] - linkage.position(Body::nth(0))[i];
                 assert!(difference.abs() < 1e-9, "{method:?} step {step}: {difference}");
             }
         }
@@ -145,10 +145,10 @@ fn an_arm_of_ones_own_moves_as_the_linkage_and_sticks_as_exactly() {
     // Friction holds more than the spring pulls at last: both joints stand still, exactly.
     let mut own = arm(Method::ImplicitEuler, true, || Friction::law("implicit", 0.4));
     own.advance(8000).unwrap();
-    assert_eq!(own.velocity(0), [0.0, 0.0]);
-    let held = own.position(0).to_vec();
+    assert_eq!(own.velocity(Body::nth(0)), [0.0, 0.0]);
+    let held = own.position(Body::nth(0)).to_vec();
     own.advance(2000).unwrap();
-    assert_eq!(own.position(0), held);
+    assert_eq!(own.position(Body::nth(0)), held);
 }
 
 /// The stiff method needs hardly more matrices than for the linkage: they tell how the acceleration follows from the forces.
@@ -162,7 +162,7 @@ fn the_stiff_method_needs_no_more_for_an_arm_of_ones_own() {
     let [own, linkage] = [true, false].map(|own| {
         let mut arm = arm(Method::Stiff, own, law);
         arm.advance(1500).unwrap();
-        let place = arm.position(0).to_vec();
+        let place = arm.position(Body::nth(0)).to_vec();
         (place, arm.statistics())
     });
     for i in 0..2 {
@@ -178,7 +178,7 @@ fn automatic_parameters_follow_from_the_mass_that_is_felt() {
         let port = if own {
             model.own_body("body", Pendulum { mass: 2.0, rod: 0.5 }, &[0.0], &[0.0])[0]
         } else {
-            model.inertia("body", 2.0 * 0.25)
+            model.inertia("body", 2.0 * 0.25).into()
         };
         model.friction("joint", port, GROUND, Friction::law("proxy", 0.4));
         let simulation = model.build().unwrap_or_else(|error| panic!("{error}"));

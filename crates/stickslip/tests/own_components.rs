@@ -3,6 +3,7 @@
 
 use stickslip::Simulation;
 use stickslip::element::own::{Connection, Motion, OwnElement, Update};
+use stickslip::handle::Body;
 use stickslip::integrate::Method;
 use stickslip::model::{Friction, GROUND, Model};
 use stickslip::scenario::{Plane, Scenario};
@@ -62,7 +63,7 @@ fn drag_slows_a_ball_as_the_closed_form_says_with_every_integrator() {
             head(method, 1e-3)
         ));
         simulation.advance(1500).unwrap();
-        near(method, simulation.velocity(0)[0], exact, accuracy(method));
+        near(method, simulation.velocity(Body::nth(0))[0], exact, accuracy(method));
     }
 }
 
@@ -120,7 +121,7 @@ fn a_stiff_bushing_is_stable_in_the_implicit_step() {
             simulation.advance(1).unwrap();
             v = (v - step * k * x / m) / (1.0 + step * damping / m + step * step * k / m);
             x += step * v;
-            let found = simulation.velocity(0)[0];
+            let found = simulation.velocity(Body::nth(0))[0];
             assert!((found - v).abs() <= 1e-11 * (1.0 + v.abs()), "{step}: {found} {v}");
         }
     }
@@ -171,11 +172,11 @@ fn the_proxy_written_by_hand_moves_as_the_built_in_one() {
             reference.advance(steps).unwrap();
             let mut by_file = pulled(method, step, FILE_PROXY);
             by_file.advance(steps).unwrap();
-            let (x, v) = (reference.position(0)[0], reference.velocity(0)[0]);
+            let (x, v) = (reference.position(Body::nth(0))[0], reference.velocity(Body::nth(0))[0]);
             let scale = 1e-9 * (1.0 + x.abs());
             // The equations of every stage are the same; so are the bytes.
             let same = matches!(method, "euler" | "rk4");
-            let (found_x, found_v) = (by_file.position(0)[0], by_file.velocity(0)[0]);
+            let (found_x, found_v) = (by_file.position(Body::nth(0))[0], by_file.velocity(Body::nth(0))[0]);
             if same {
                 assert_eq!((found_x, found_v), (x, v), "{method} {step}");
             } else {
@@ -225,7 +226,10 @@ fn a_law_in_rust_gives_the_bytes_of_the_built_in_one() {
                 }
                 let mut simulation = model.build().unwrap();
                 simulation.advance((3.0 / step) as u64).unwrap();
-                [simulation.position(0)[0], simulation.velocity(0)[0]]
+                [
+                    simulation.position(Body::nth(0))[0],
+                    simulation.velocity(Body::nth(0))[0],
+                ]
             };
             let (own, built_in) = (build(true), build(false));
             if exact {
@@ -264,7 +268,7 @@ fn a_pendulum_of_equations_has_its_period() {
             head(method, step).replace("duration = 4", &format!("duration = {}", 2.0 * period))
         ));
         simulation.advance(steps).unwrap();
-        let theta = simulation.position(0)[0];
+        let theta = simulation.position(Body::nth(0))[0];
         assert!((theta - swing).abs() < tolerance, "{method}: {theta}");
     }
 }
@@ -285,7 +289,7 @@ fn states_beyond_motion_follow_their_rates() {
             columns.names()
         );
         simulation.advance(2000).unwrap();
-        let speed = simulation.velocity(0)[0];
+        let speed = simulation.velocity(Body::nth(0))[0];
         near(method, speed, 30.0 * f64::exp(-1.0), tolerance);
         let heat = 0.5 * 0.2 * (30.0 * 30.0 - speed * speed);
         let at = simulation.built().network.own_bodies[0].state;
@@ -318,7 +322,7 @@ fn frames_of_own_bodies_carry_springs() {
         let mut ends = [true, false].map(|tip| {
             let mut simulation = simulation(&text(tip, method));
             simulation.advance(1500).unwrap();
-            simulation.position(0)[0]
+            simulation.position(Body::nth(0))[0]
         });
         ends.sort_by(f64::total_cmp);
         assert!((ends[1] - ends[0]).abs() < 1e-6, "{method}: {ends:?}");
@@ -340,7 +344,11 @@ fn elements_between_points_of_rigid_bodies() {
             let (mechanical, stored) = simulation.energy();
             mechanical + stored
         };
-        (simulation.position(0).to_vec(), simulation.position(1).to_vec(), energy)
+        (
+            simulation.position(Body::nth(0)).to_vec(),
+            simulation.position(Body::nth(1)).to_vec(),
+            energy,
+        )
     };
     // Without damping the reaction may act at either point, as the force is along the line between them.
     let (a, b, energy) = run(own);
@@ -374,7 +382,7 @@ fn an_element_takes_hold_of_three_coordinates() {
     simulation.set_actuator(pull, 0, 6.0);
     simulation.advance(10_000).unwrap();
     // Each outer mass moves as the third: the whole is 4.5 kg.
-    near("speed", simulation.velocity(2)[0], 6.0 / 4.5, 1e-3);
+    near("speed", simulation.velocity(Body::nth(2))[0], 6.0 / 4.5, 1e-3);
 }
 
 #[test]
@@ -388,8 +396,8 @@ fn sgn_in_an_element_is_relaxed_as_in_an_inclusion() {
             head(method, 5e-4)
         ));
         simulation.advance(2000).unwrap();
-        near(method, simulation.position(0)[0], 1.44 * 0.5 / 4.0, 3e-3);
-        assert!(simulation.velocity(0)[0].abs() < 1e-6, "{method}");
+        near(method, simulation.position(Body::nth(0))[0], 1.44 * 0.5 / 4.0, 3e-3);
+        assert!(simulation.velocity(Body::nth(0))[0].abs() < 1e-6, "{method}");
     }
 }
 
@@ -522,7 +530,7 @@ fn contact_laws_of_your_own_press_and_rub() {
         model.own_contact("plane", ball, GROUND, Some(plane), Press, Some(Rub(mu)));
         let mut simulation = model.build().unwrap();
         simulation.advance(500).unwrap();
-        let v = simulation.velocity(0);
+        let v = simulation.velocity(Body::nth(0));
         let along: f64 = (0..3).map(|i| v[i] * down[i]).sum();
         let expected = 3.0 + 0.5 * g * (tilt.sin() - mu * tilt.cos());
         assert!((along - expected).abs() < 1e-5, "{method:?}: {along} {expected}");

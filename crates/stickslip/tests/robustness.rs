@@ -8,7 +8,7 @@ use stickslip::integrate::Method;
 use stickslip::model::{Friction, GROUND, Model};
 use stickslip::run::{Ended, Options, recorded_columns, run};
 use stickslip::scenario::Scenario;
-use stickslip::{RunError, Simulation};
+use stickslip::{Body, Element, RunError, Simulation};
 
 fn scenarios() -> Vec<String> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
@@ -262,7 +262,7 @@ fn a_driver_rubs_on_the_ground_with_every_law() {
                     continue;
                 };
                 plate.advance(2000).unwrap_or_else(|error| panic!("{error}\n{text}"));
-                for (force, v) in plate.force(0).iter().zip(&velocity) {
+                for (force, v) in plate.force(Element::nth(0)).iter().zip(&velocity) {
                     let expected = -2.0 * v / 0.3;
                     assert!((force - expected).abs() < 2e-3, "{text}\n{force} and not {expected}");
                 }
@@ -431,7 +431,7 @@ fn forces_are_fresh_after_many_steps() {
                 seen.advance_observed(1).unwrap();
             }
             seen.observe();
-            for element in 0..many.scenario().elements.len() {
+            for element in many.elements() {
                 assert_eq!(
                     many.force(element),
                     single.force(element),
@@ -455,11 +455,11 @@ fn forces_are_fresh_after_many_steps() {
     // The spring is taken at the start of the step, a step before.
     let pull = 30.0 * 0.05 * 1.999;
     assert!(
-        (stuck.force(1)[0] + pull).abs() < 1e-9,
+        (stuck.force(Element::nth(1))[0] + pull).abs() < 1e-9,
         "{:?} and not {pull}",
-        stuck.force(1)
+        stuck.force(Element::nth(1))
     );
-    assert_eq!(stuck.velocity(1), [0.0]);
+    assert_eq!(stuck.velocity(Body::nth(1)), [0.0]);
 }
 
 #[test]
@@ -613,7 +613,10 @@ fn a_rigid_contact_that_no_motion_opens_does_not_hold_the_run_up() {
     let end = |text: &str| {
         let mut simulation = Simulation::new(Scenario::parse(text, "arm.toml", &[]).unwrap()).unwrap();
         simulation.advance(20).unwrap();
-        [simulation.position(0)[0], simulation.velocity(0)[0]]
+        [
+            simulation.position(Body::nth(0))[0],
+            simulation.velocity(Body::nth(0))[0],
+        ]
     };
     let (free, touching) = (end(arm), end(&format!("{arm}{floor}")));
     for (free, touching) in free.iter().zip(touching) {

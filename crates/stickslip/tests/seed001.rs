@@ -7,7 +7,7 @@
 mod common;
 
 use common::{Run, close, finish, orders, run, simulation, written};
-use stickslip::Simulation;
+use stickslip::{Body, Element, Simulation};
 
 fn position(simulation: &Simulation, body: &str) -> Vec<f64> {
     simulation.position(simulation.body(body).unwrap()).to_vec()
@@ -174,7 +174,7 @@ fn fig_5_forces_and_rest() {
     reach(&mut ball, 3.0);
     close("rest", position(&ball, "ball")[0], -9.8e-4, 1e-12);
     ball.observe();
-    close("force at rest", ball.force(0)[0], 9.8, 1e-8);
+    close("force at rest", ball.force(Element::nth(0))[0], 9.8, 1e-8);
 }
 
 #[test]
@@ -512,7 +512,7 @@ fn two_balls_part_with_the_wanted_restitution() {
         );
         let mut balls = written(&text, &[]);
         reach(&mut balls, 0.5);
-        let [a, b] = [0, 1].map(|body| balls.velocity(body)[0]);
+        let [a, b] = [0, 1].map(|body| balls.velocity(Body::nth(body))[0]);
         close("momentum", 2.0 * a + 0.7 * b, 2.0 * 1.5 - 0.7 * 0.5, 1e-12);
         close(law, (b - a) / 2.0, restitution, tolerance * restitution);
     }

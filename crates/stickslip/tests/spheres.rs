@@ -2,11 +2,11 @@
 //! numbers of threads.
 #![allow(missing_docs)]
 
-use stickslip::Simulation;
 use stickslip::run::{Options, run};
 use stickslip::scenario::Scenario;
 use stickslip::simulation::RunError;
 use stickslip::spheres::Ball;
+use stickslip::{Body, Simulation};
 
 fn simulation(text: &str) -> Simulation {
     let scenario = Scenario::parse(text, "spheres.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -91,7 +91,7 @@ fn each_sphere_moves_as_a_ball_of_a_network() {
             );
         let mut single = simulation(&text);
         single.advance(2000).unwrap();
-        let (q, v) = (single.position(0), single.velocity(0));
+        let (q, v) = (single.position(Body::nth(0)), single.velocity(Body::nth(0)));
         for k in 0..3 {
             assert!((last.position[k] - q[k]).abs() < 1e-10, "position {k} of sphere {i}");
             assert!((last.velocity[k] - v[k]).abs() < 1e-10, "velocity {k} of sphere {i}");

@@ -1,8 +1,8 @@
 //! What sticks, sticks: exactly, at any step, for an hour of simulated time (DESIGN, section 5).
 #![allow(missing_docs)]
 
-use stickslip::Simulation;
 use stickslip::scenario::Scenario;
+use stickslip::{Body, Element, Simulation};
 
 fn simulation(text: &str) -> Simulation {
     let scenario = Scenario::parse(text, "test.toml", &[]).unwrap_or_else(|error| panic!("{error}"));
@@ -41,12 +41,17 @@ fn implicit_holds_for_an_hour_without_moving_at_all() {
                 simulation.advance(steps - 1).unwrap();
                 simulation.advance_observed(1).unwrap();
                 assert!(
-                    simulation.position(0).iter().all(|&x| x == 0.0),
+                    simulation.position(Body::nth(0)).iter().all(|&x| x == 0.0),
                     "moved: {:?}",
-                    simulation.position(0)
+                    simulation.position(Body::nth(0))
                 );
-                assert!(simulation.velocity(0).iter().all(|&v| v == 0.0));
-                let held: f64 = simulation.force(0).iter().map(|f| f * f).sum::<f64>().sqrt();
+                assert!(simulation.velocity(Body::nth(0)).iter().all(|&v| v == 0.0));
+                let held: f64 = simulation
+                    .force(Element::nth(0))
+                    .iter()
+                    .map(|f| f * f)
+                    .sum::<f64>()
+                    .sqrt();
                 assert!(
                     (held - load * 10.0).abs() < 1e-12 * held,
                     "friction {held} does not balance the load"
@@ -61,17 +66,21 @@ fn implicit_slips_just_above_the_limit_and_slides_to_a_dead_stop() {
     let mut simulation = block(1, "implicit", "implicit-euler", 1e-3, 1.01);
     simulation.advance(1000).unwrap();
     // m·v = (load − limit)·t
-    assert!((simulation.velocity(0)[0] - 0.1 / 0.7).abs() < 1e-12);
+    assert!((simulation.velocity(Body::nth(0))[0] - 0.1 / 0.7).abs() < 1e-12);
 
     let mut sliding = simulation_with_velocity(2.0);
     let stop = (0.7f64 * 2.0 / (1e-3 * 10.0)).ceil() as u64;
     sliding.advance(stop - 1).unwrap();
-    assert!(sliding.velocity(0)[0] > 0.0);
+    assert!(sliding.velocity(Body::nth(0))[0] > 0.0);
     sliding.advance(2).unwrap();
-    let at = sliding.position(0)[0];
-    assert_eq!(sliding.velocity(0)[0].to_bits(), 0.0f64.to_bits());
+    let at = sliding.position(Body::nth(0))[0];
+    assert_eq!(sliding.velocity(Body::nth(0))[0].to_bits(), 0.0f64.to_bits());
     sliding.advance(1_000_000).unwrap();
-    assert_eq!(sliding.position(0)[0].to_bits(), at.to_bits(), "creeps after the stop");
+    assert_eq!(
+        sliding.position(Body::nth(0))[0].to_bits(),
+        at.to_bits(),
+        "creeps after the stop"
+    );
 }
 
 fn simulation_with_velocity(v: f64) -> Simulation {
@@ -97,7 +106,7 @@ fn bristle_laws_stay_within_presliding_for_an_hour() {
                 let stiffness = simulation.built().choices[0].value;
                 let settle = 1000;
                 simulation.advance(settle).unwrap();
-                let at = simulation.position(0)[0];
+                let at = simulation.position(Body::nth(0))[0];
                 let presliding = load * 10.0 / stiffness;
                 // Put on suddenly, 99 % of the limit overshoots it and slides a little first; 60 % does not.
                 if load < 0.8 {
@@ -108,7 +117,7 @@ fn bristle_laws_stay_within_presliding_for_an_hour() {
                 }
                 let steps = simulation.built().steps;
                 simulation.advance(steps - settle).unwrap();
-                let moved = (simulation.position(0)[0] - at).abs();
+                let moved = (simulation.position(Body::nth(0))[0] - at).abs();
                 assert!(
                     moved < 1e-12,
                     "{law} with {integrator} at {step} s crept {moved} m in an hour"
@@ -130,12 +139,12 @@ fn a_box_on_a_rough_plane_is_held_still() {
          friction = { law = \"implicit\", mu = 0.4 }\n",
     );
     simulation.advance(2).unwrap();
-    let start = simulation.position(0).to_vec();
+    let start = simulation.position(Body::nth(0)).to_vec();
     simulation.advance(10_000).unwrap();
     simulation.advance_observed(1).unwrap();
-    assert_eq!(simulation.position(0), start.as_slice());
-    assert_eq!(simulation.velocity(0), &[0.0; 6]);
-    let force = simulation.force(0);
+    assert_eq!(simulation.position(Body::nth(0)), start.as_slice());
+    assert_eq!(simulation.velocity(Body::nth(0)), &[0.0; 6]);
+    let force = simulation.force(Element::nth(0));
     for (force, expected) in force.iter().zip([-4.0, -3.0, 19.6]) {
         assert!((force - expected).abs() < 1e-11, "{force} should balance {expected}");
     }
@@ -158,13 +167,13 @@ fn an_arm_is_held_against_gravity_by_its_joints() {
     );
     simulation.advance(299_999).unwrap();
     simulation.advance_observed(1).unwrap();
-    assert_eq!(simulation.position(0), &[0.3, -0.7]);
-    assert_eq!(simulation.velocity(0), &[0.0, 0.0]);
+    assert_eq!(simulation.position(Body::nth(0)), &[0.3, -0.7]);
+    assert_eq!(simulation.velocity(Body::nth(0)), &[0.0, 0.0]);
     // The torques of gravity, by statics.
     let (q1, q12) = (0.3f64, 0.3f64 - 0.7);
     let elbow = 0.6 * 9.8 * 0.15 * q12.cos();
     let shoulder = 1.0 * 9.8 * 0.2 * q1.cos() + 0.6 * 9.8 * 0.4 * q1.cos() + elbow;
-    let [found_shoulder, found_elbow] = [0, 1].map(|element| simulation.force(element)[0]);
+    let [found_shoulder, found_elbow] = [0, 1].map(|element| simulation.force(Element::nth(element))[0]);
     assert!(
         (found_shoulder - shoulder).abs() < 1e-10,
         "{found_shoulder} vs {shoulder}"

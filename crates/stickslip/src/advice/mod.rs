@@ -386,7 +386,7 @@ fn presliding_warning(simulation: &Simulation, line: &FrictionLine) -> Option<Di
         return None;
     }
     let index = simulation.element(&line.element)?;
-    let element = &scenario.elements[index].1;
+    let element = &scenario.elements[index.number()].1;
     let key = format!("{}.stiffness", law_path(&line.element, element));
     let message = format!(
         "\"{}\" gives way elastically by {presliding:.2e} {unit} before it slips (limit/stiffness)",
@@ -412,7 +412,7 @@ fn resonance_warning(simulation: &Simulation, line: &FrictionLine) -> Option<Dia
         return None;
     }
     let scenario = simulation.scenario();
-    let element = &scenario.elements[simulation.element(&line.element)?].1;
+    let element = &scenario.elements[simulation.element(&line.element)?.number()].1;
     let key = format!("{}.stiffness", law_path(&line.element, element));
     let message = format!(
         "the load on \"{}\" oscillates at {load:.1} rad/s, near the lowest bristle mode of {mode:.1} rad/s: it may creep",

@@ -57,7 +57,9 @@ pub(super) fn load_lines(simulation: &Simulation, held: &mut Held, lines: &mut [
     let mut wanted: BTreeMap<u64, Vec<(usize, Rows, f64)>> = BTreeMap::new();
     let step = simulation.built().network.step;
     for (number, line) in lines.iter().enumerate() {
-        let rows = simulation.element(&line.element).and_then(|element| rows.get(&element));
+        let rows = simulation
+            .element(&line.element)
+            .and_then(|element| rows.get(&element.number()));
         let limit = line.holding_limit.filter(|limit| *limit > 0.0);
         if let (Some(mode), Some(limit), Some(rows)) = (line.bristle_mode, limit, rows) {
             let stride = ((PI / (8.0 * mode) / step) as u64).max(1);

@@ -142,6 +142,7 @@ impl SlipEventsReport {
 const DECADES: i32 = 20;
 
 /// Follows the slip of a chain and keeps what is asked of it.
+#[derive(Clone)]
 pub(crate) struct SlipEvents {
     spec: SlipEventsSpec,
     /// Of half steps, as that of the network.

@@ -51,6 +51,11 @@ pub trait OwnBody: Send + Sync {
         let _ = (motion, rate);
     }
 
+    /// What it is, with its numbers: snapshots of systems whose bodies say different things do not fit each other.
+    fn about(&self) -> String {
+        "a body of the user's own".into()
+    }
+
     /// Names of the places on the body that elements can take hold of as of a rigid body: contacts, joints, springs between points.
     fn frames(&self) -> Vec<&str> {
         Vec::new()
@@ -77,6 +82,7 @@ pub struct OwnBodySpec {
 impl fmt::Debug for OwnBodySpec {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("OwnBodySpec")
+            .field("body", &self.body.about())
             .field("coordinates", &self.body.coordinates())
             .field("position", &self.position)
             .field("velocity", &self.velocity)

@@ -112,14 +112,9 @@ impl Builder<'_> {
             return self.too_many(count);
         }
         for i in 0..count {
-            let variables = [i as f64, count as f64];
-            let shift = if spec.spread.position == 0.0 {
-                0.0
-            } else {
-                spec.spread.position * random(spec.spread.seed, POSITION, i)
-            };
-            motion[0].push(spec.position.evaluate(&variables) + shift);
-            motion[1].push(spec.velocity.evaluate(&variables));
+            let [position, velocity] = start_of_block(spec, i);
+            motion[0].push(position);
+            motion[1].push(velocity);
         }
         for (key, values) in ["position", "velocity"].iter().zip(&motion) {
             if let Some(i) = values.iter().position(|value| !value.is_finite()) {
@@ -131,6 +126,19 @@ impl Builder<'_> {
         }
         Some(motion)
     }
+}
+
+/// Position and velocity of a block at the start.
+pub(crate) fn start_of_block(spec: &ChainSpec, block: usize) -> [f64; 2] {
+    let variables = [block as f64, spec.count as f64];
+    let shift = match spec.spread.position {
+        0.0 => 0.0,
+        most => most * random(spec.spread.seed, POSITION, block),
+    };
+    [
+        spec.position.evaluate(&variables) + shift,
+        spec.velocity.evaluate(&variables),
+    ]
 }
 
 // Which quantity a random number is for: each has its own sequence.

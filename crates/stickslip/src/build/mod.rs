@@ -11,6 +11,9 @@ mod laws;
 mod normal;
 mod spheres;
 
+pub(crate) use chain::start_of_block;
+pub(crate) use spheres::start_of_balls;
+
 use crate::body::RigidBody;
 use crate::body::own::PlacedOwn;
 use crate::chain::{Chain, ChainState};

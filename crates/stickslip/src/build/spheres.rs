@@ -94,8 +94,7 @@ impl Builder<'_> {
             self.error("spheres.count", message).help = Some("use fewer spheres".into());
             return None;
         }
-        let initial = spec.friction.as_ref().and_then(|friction| friction.initial);
-        let balls = place(spec, &spheres, initial);
+        let balls = start_of_balls(spec, &spheres);
         if let Some(i) = balls.iter().position(|ball| spheres.gap(ball) < -1e-9 * spheres.radius) {
             let message = format!(
                 "sphere {i} begins inside the plane, by {:.3e} m",
@@ -113,7 +112,8 @@ impl Builder<'_> {
 }
 
 /// A square grid along the plane, filled row by row from the position given.
-fn place(spec: &SpheresSpec, spheres: &Spheres, initial: Option<InitialMode>) -> Vec<Ball> {
+pub(crate) fn start_of_balls(spec: &SpheresSpec, spheres: &Spheres) -> Vec<Ball> {
+    let initial = spec.friction.as_ref().and_then(|friction| friction.initial);
     let side = (spec.count as f64).sqrt().ceil() as usize;
     let [first, second] = spheres.tangents();
     let spread = &spec.spread;

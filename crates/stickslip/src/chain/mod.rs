@@ -14,6 +14,7 @@ use crate::element::curve::{SteadyCurve, with_curve};
 use crate::network::port::Coordinate;
 use crate::profile::TimeGrid;
 use crate::scenario::{InitialMode, SlipEventsSpec};
+use crate::snapshot::carried;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use stickslip_core::friction::curve::Curve;
@@ -432,6 +433,7 @@ pub struct Ledger {
 }
 
 /// Positions and velocities of a chain, and room to move them.
+#[derive(Clone)]
 pub struct ChainState {
     x: Vec<f64>,
     v: Vec<f64>,
@@ -448,7 +450,21 @@ pub struct ChainState {
     ledger: Ledger,
 }
 
+carried!(Ledger: input, dissipated, numerical, slips, changes; not);
+carried!(Aggregates: slipping, moment, position, velocity, speed, force, kinetic, stored; not);
+carried!(ChainState: x, v, ledger; not edges, rooms, shares, runs, events, moments, start);
+
 impl ChainState {
+    /// Puts every block to its start.
+    pub(crate) fn reset(&mut self, chain: &Chain, motion: impl Fn(usize) -> [f64; 2]) {
+        for (i, (x, v)) in self.x.iter_mut().zip(&mut self.v).enumerate() {
+            [*x, *v] = motion(i);
+        }
+        self.start = self.sum(chain, |i| self.x[i]);
+        self.ledger = Ledger::default();
+        self.moments.clear();
+    }
+
     pub(crate) fn new(chain: &Chain, x: Vec<f64>, v: Vec<f64>) -> Self {
         let pieces = chain.pieces();
         let mut state = ChainState {
@@ -648,7 +664,7 @@ impl ChainState {
 }
 
 /// What the sweep of a piece comes to.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Share {
     sums: Sums,
     /// Whether runs are wanted.

@@ -298,6 +298,7 @@ kernels!(super::Equal, advance_equal, account_equal);
 kernels!(super::Each<'_>, advance_each, account_each);
 
 /// Buffers of one worker.
+#[derive(Clone)]
 pub(super) struct Room {
     /// Positions and velocities, before and after a step, in one piece that begins where a cache line does.
     numbers: Vec<f64>,

@@ -9,9 +9,11 @@ use crate::network::abreast::{
 use crate::network::coupled::{Block, Level};
 use crate::network::implicit::{ImplicitStage, ImplicitView};
 use crate::network::port::Pair;
+use crate::network::rigid::overlap;
 use crate::network::stage::{Coordinates, LoadSource, Stage};
 use crate::network::tangent::Tangent;
 use std::any::Any;
+use std::ops::Range;
 use stickslip_core::friction::curve::Curve;
 use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::karnopp::Karnopp;
@@ -194,6 +196,9 @@ pub trait Resolve: Any + Send + Sync {
 
     /// Takes over the outcome of the coupled solve into the law's states.
     fn settle(&self, index: usize, stage: &mut ImplicitStage<'_>, force: &[f64], velocity: &[f64], stuck: bool);
+
+    /// Brings the memory of stick in line with velocities that were set from outside.
+    fn remember(&self, _state: &mut [f64], _changed: &Range<usize>) {}
 }
 
 impl<L, const N: usize> Frictions<L, N> {
@@ -549,6 +554,18 @@ impl<const N: usize> Kernel<Ends<'_, Wide>> for Frictions<Implicit, N, Wide> {
 }
 
 impl<const N: usize> Resolve for Frictions<Implicit, N> {
+    fn remember(&self, state: &mut [f64], changed: &Range<usize>) {
+        for friction in &self.0 {
+            let mut ends = [friction.pair.first, friction.pair.second]
+                .map(|end| end.v..end.v + N)
+                .into_iter();
+            if ends.any(|end| overlap(&end, changed)) {
+                let rest = friction.pair.velocity::<N>(state).iter().all(|v| *v == 0.0);
+                state[friction.state] = f64::from(u8::from(rest));
+            }
+        }
+    }
+
     fn abreast(&self, all: &[&dyn Resolve; WIDTH]) -> Option<ResolveAbreast> {
         let all = of_one_kind::<Frictions<Implicit, 1>>(all.map(|group| group as &dyn Any))?;
         let frictions = join(all.map(|own| &own.0), |each| {

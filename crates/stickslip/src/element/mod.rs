@@ -19,6 +19,7 @@ use crate::integrate::newmark::Span;
 use crate::network::abreast::{RespondAbreast, WIDTH};
 use crate::network::stage::Stage;
 use crate::network::tangent::Tangent;
+use crate::snapshot::{Carried, Reader, SnapshotError, carried};
 use std::any::Any;
 
 /// What a friction or contact does, as the trace column `mode` shows it.
@@ -75,6 +76,29 @@ pub struct Observation {
     pub carried: f64,
     /// Gap of a contact; the smallest where it has several points.
     pub gap: f64,
+}
+
+carried!(
+    Observation: force, velocity, power, stored, curvature, impact, mode, normal, carried, gap;
+    not
+);
+
+impl Carried for Mode {
+    fn save(&self, bytes: &mut Vec<u8>) {
+        bytes.push(*self as u8);
+    }
+
+    fn load(&mut self, bytes: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        let mut number = 0u8;
+        number.load(bytes)?;
+        *self = match number {
+            0 => Mode::Stick,
+            1 => Mode::Slip,
+            2 => Mode::Open,
+            _ => return Err(SnapshotError::Damaged),
+        };
+        Ok(())
+    }
 }
 
 impl Observation {

@@ -89,6 +89,11 @@ pub trait OwnElement: Send + Sync {
         motion.velocity.iter().all(|&v| v == 0.0)
     }
 
+    /// What it is, with its numbers: snapshots of systems whose elements say different things do not fit each other.
+    fn about(&self) -> String {
+        "an element of the user's own".into()
+    }
+
     /// Energy that it stores, for the energy ledger.
     fn stored(&self, motion: &Motion<'_>) -> f64 {
         let _ = motion;
@@ -102,7 +107,7 @@ pub struct OwnLaw(pub Arc<dyn OwnElement>);
 
 impl fmt::Debug for OwnLaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an element of the user's own")
+        f.write_str(&self.0.about())
     }
 }
 
@@ -119,9 +124,9 @@ pub struct Connection {
 
 impl Connection {
     /// Between two ports, at the reference points of bodies.
-    pub fn between(first: Port, second: Port) -> Self {
+    pub fn between(first: impl Into<Port>, second: impl Into<Port>) -> Self {
         Connection {
-            between: [first, second],
+            between: [first.into(), second.into()],
             ratio: None,
             at: [[0.0; 3]; 2],
         }

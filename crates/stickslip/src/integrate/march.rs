@@ -16,6 +16,7 @@ use super::newmark::{AtEnd, Span};
 use super::{Halt, Work, adaptive, stiff};
 use crate::network::stage::{Room, evaluate_at, evaluate_groups_at, input_power};
 use crate::network::{Network, NetworkState, Scratch};
+use crate::snapshot::carried;
 use crate::stop::{Stop, is_set};
 
 /// How steps are chosen.
@@ -91,6 +92,12 @@ pub struct March {
     /// The matrix of the stiff method, kept as long as it serves.
     pub(crate) memory: stiff::Memory,
 }
+
+carried!(
+    March: start, time, next, error, at_break, fresh, foreign, wary_until, cornered, front, rate, interpolant, departure, reach, memory;
+    not
+);
+carried!(Statistics: steps, rejected, rates, jacobians, factorisations, forced; not);
 
 /// What is known of the numbers of the state.
 #[derive(Default)]

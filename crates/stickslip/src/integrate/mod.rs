@@ -13,6 +13,7 @@ pub mod runge_kutta;
 mod stiff;
 
 use crate::network::{Network, NetworkState, Scratch};
+use crate::snapshot::carried;
 
 /// A method of integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -190,6 +191,8 @@ pub struct Work {
     /// Kinetic energy the method loses by itself.
     pub kinetic: f64,
 }
+
+carried!(Work: input, delivered, own, kinetic; not);
 
 impl Work {
     /// None yet, of so many elements.

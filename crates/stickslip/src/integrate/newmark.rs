@@ -14,6 +14,7 @@ use crate::network::dense::{lu_apply, lu_factor};
 use crate::network::stage::{Groups, Stage, apply, apply_in, input_power};
 use crate::network::tangent::Tangent;
 use crate::network::{Network, NetworkState, Scratch};
+use crate::snapshot::carried;
 use crate::stop::is_set;
 
 /// The rule of a run.
@@ -86,7 +87,17 @@ pub(crate) struct NewmarkRoom {
     left: u32,
 }
 
+carried!(
+    NewmarkRoom: reach;
+    not before, acceleration, velocity, residual, change, trial, tangent, factors, order, power, energy, start, left
+);
+
 impl NewmarkRoom {
+    /// Forgets the steps so far.
+    pub(crate) fn reset(&mut self) {
+        self.reach = 0.0;
+    }
+
     pub(crate) fn new(network: &Network) -> Self {
         if network.newmark.is_none() {
             return NewmarkRoom::default();

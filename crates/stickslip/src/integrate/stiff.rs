@@ -12,6 +12,7 @@ use super::march::{Bench, Failure, Interval, March, Rows, StepControl, hermite, 
 use super::newmark::{AtEnd, Course, Span};
 use crate::network::dense::{lu_apply, lu_factor};
 use crate::network::stage::{evaluate_at, evaluate_groups_at};
+use crate::snapshot::{Carried, Reader, SnapshotError};
 use crate::stop::Stop;
 
 /// Power of the step that the error estimate falls with.
@@ -57,6 +58,45 @@ pub struct Memory {
     /// d·h when they were found, and how many steps ago.
     found_at: f64,
     age: u32,
+}
+
+// The order of the pivots says which numbers the factors are of: it is checked, as solving trusts it.
+impl Carried for Memory {
+    fn save(&self, bytes: &mut Vec<u8>) {
+        self.jacobian.save(bytes);
+        self.factors.save(bytes);
+        self.order.save(bytes);
+        self.factored.save(bytes);
+        self.usable.save(bytes);
+        self.found_at.save(bytes);
+        self.age.save(bytes);
+    }
+
+    fn load(&mut self, bytes: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        let Memory {
+            jacobian,
+            unknown: _,
+            factors,
+            order,
+            side: _,
+            factored,
+            usable,
+            found_at,
+            age,
+        } = self;
+        jacobian.load(bytes)?;
+        factors.load(bytes)?;
+        order.load(bytes)?;
+        factored.load(bytes)?;
+        usable.load(bytes)?;
+        found_at.load(bytes)?;
+        age.load(bytes)?;
+        let count = order.len();
+        match order.iter().all(|place| *place < count) {
+            true => Ok(()),
+            false => Err(SnapshotError::Damaged),
+        }
+    }
 }
 
 impl Memory {

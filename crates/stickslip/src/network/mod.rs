@@ -19,8 +19,9 @@ use crate::body::own::PlacedOwn;
 use crate::body::{Frame, Linkage, LinkageScratch, RigidBody, quaternion_rate};
 use crate::element::friction::Resolve;
 use crate::element::{Elements, Observation};
-use crate::integrate::march::{March, MarchRoom, StepControl};
+use crate::integrate::march::{March, MarchRoom, Statistics, StepControl};
 use crate::integrate::newmark::{self, NewmarkRoom};
+use crate::snapshot::{Carried, Reader, SnapshotError, carried};
 use crate::stop::Stop;
 use implicit::{ImplicitScratch, Island, StiffSpring};
 use nalgebra::Vector3;
@@ -220,7 +221,55 @@ pub struct Scratch {
     pub(crate) stop: Option<Stop>,
 }
 
+carried!(NetworkState: values, step, march; not);
+
+// Of the room itself: what profiles were taken over, forces that act on the step after, what was seen, and what was counted.
+impl Carried for Scratch {
+    fn save(&self, bytes: &mut Vec<u8>) {
+        self.signals.save(bytes);
+        self.compression.save(bytes);
+        self.seen.save(bytes);
+        self.implicit.worst.save(bytes);
+        self.newmark.save(bytes);
+        self.march.statistics.save(bytes);
+    }
+
+    fn load(&mut self, bytes: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        self.signals.load(bytes)?;
+        self.compression.load(bytes)?;
+        self.seen.load(bytes)?;
+        self.implicit.worst.load(bytes)?;
+        self.newmark.load(bytes)?;
+        self.march.statistics.load(bytes)
+    }
+}
+
 impl Scratch {
+    /// Room of the same network in which the next step has the same bytes.
+    pub(crate) fn copy(&self, network: &Network) -> Scratch {
+        let mut copy = network.scratch();
+        let mut bytes = Vec::new();
+        self.save(&mut bytes);
+        let loaded = copy.load(&mut Reader(&bytes));
+        debug_assert!(loaded.is_ok(), "both are of one network");
+        copy.heed(self.stop.as_ref());
+        copy
+    }
+
+    /// As it was when it was made, with the flag that it heeds.
+    pub(crate) fn reset(&mut self, network: &Network) {
+        for buffer in [&mut self.rate, &mut self.sum, &mut self.load, &mut self.compression] {
+            buffer.fill(0.0);
+        }
+        self.trial.copy_from_slice(&network.initial);
+        self.seen.fill(Observation::default());
+        network.signals.reset(&mut self.signals);
+        self.motor_power = 0.0;
+        (self.implicit.worst, self.implicit.unsolved) = (0.0, 0.0);
+        self.newmark.reset();
+        self.march.statistics = Statistics::default();
+    }
+
     /// Makes the room of one network that of another, as if it were new; false if it does not fit.
     pub(crate) fn renew(&mut self, before: &Network, now: &Network) -> bool {
         // Other networks keep more than plain buffers.
@@ -277,6 +326,15 @@ impl Network {
             step: 0,
             march: March::new(self),
         }
+    }
+
+    /// Brings the memory of stick, which laws of the implicit step keep, in line with velocities that were set from outside: what does
+    /// not move sticks, as at the start.
+    pub(crate) fn remember(&self, state: &mut [f64], changed: &Range<usize>) {
+        for group in &self.frictions {
+            group.remember(state, changed);
+        }
+        self.remember_rigid(state, changed);
     }
 
     /// Room for computing with this network.

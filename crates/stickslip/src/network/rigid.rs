@@ -8,6 +8,7 @@ use crate::body::{Frame, LinkageScratch};
 use crate::element::contact::Geometry;
 use crate::element::{Mode, Observation};
 use nalgebra::Vector3;
+use std::ops::Range;
 
 /// A rigid contact or stop.
 #[derive(Clone, Debug)]
@@ -72,6 +73,11 @@ enum Reach {
         pair: Pair,
         sign: f64,
     },
+}
+
+/// Whether two ranges have a number in common.
+pub(crate) fn overlap(one: &Range<usize>, other: &Range<usize>) -> bool {
+    one.start.max(other.start) < one.end.min(other.end)
 }
 
 impl Rigid {
@@ -363,6 +369,37 @@ pub(crate) fn clear_observations(rigid: &[Rigid], before: &[f64], seen: &mut [Ob
 }
 
 impl Network {
+    /// The part of rigid contacts in [`Network::remember`].
+    pub(super) fn remember_rigid(&self, state: &mut [f64], changed: &Range<usize>) {
+        for rigid in &self.rigid {
+            let RigidKind::Contact { geometry, .. } = &rigid.kind else {
+                continue;
+            };
+            let bodies = [geometry.first, geometry.second].map(|body| self.velocities_of(body));
+            if bodies.iter().any(|range| overlap(range, changed)) {
+                let rest = bodies.into_iter().flatten().all(|v| state[v] == 0.0);
+                state[rigid.state..rigid.state + geometry.points.len()].fill(f64::from(u8::from(rest)));
+            }
+        }
+    }
+
+    /// Where the velocities of what a contact takes hold of are.
+    fn velocities_of(&self, attachment: Attachment) -> Range<usize> {
+        match attachment {
+            Attachment::Ground => 0..0,
+            Attachment::Point { coordinate, axes } => coordinate.v..coordinate.v + axes,
+            Attachment::Rigid(body) => self.bodies[body].v..self.bodies[body].v + 6,
+            Attachment::Link { linkage, .. } => {
+                let placed = &self.linkages[linkage];
+                placed.v..placed.v + placed.velocities
+            }
+            Attachment::Own { own, .. } => {
+                let placed = &self.own_bodies[own];
+                placed.v..placed.v + placed.count
+            }
+        }
+    }
+
     /// Notes the modes of rigid contacts and stops before the first step, from their gaps and their memory of sticking.
     pub(crate) fn begin_rigid(&self, state: &[f64], seen: &mut [Observation]) {
         for rigid in &self.rigid {

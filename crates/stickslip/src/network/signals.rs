@@ -2,6 +2,7 @@
 //! that changes all the time for many grid points ahead at once.
 
 use crate::profile::{BLOCK, Interpolation, Profile, Table, TimeGrid};
+use crate::snapshot::{Carried, Reader, SnapshotError};
 
 /// Profiles and the half-step grid they are sampled on: index 2k is t_k, 2k + 1 the middle of the step after it.
 #[derive(Clone, Debug)]
@@ -14,6 +15,10 @@ pub struct Signals {
 #[derive(Clone, Debug)]
 pub struct SignalValues {
     value: Vec<f64>,
+    /// Which are under the caller's control.
+    held: Vec<bool>,
+    /// Which change all the time.
+    changes: Vec<bool>,
     /// Index from which some value must be computed anew.
     next: u64,
     /// Signals that keep their value for a while, each with the index from which it must be computed anew.
@@ -71,28 +76,32 @@ impl Signals {
 
     /// Values at the start.
     pub fn values(&self) -> SignalValues {
-        let signals = 0..self.profiles.len();
-        let (restless, stepwise) = signals.partition::<Vec<_>, _>(|&signal| self.profiles[signal].always_changes());
-        let ahead = |signal| Ahead {
-            signal,
-            values: [0.0; BLOCK],
-            slopes: [0.0; BLOCK],
-            slopes_first: u64::MAX,
-        };
+        let restless: Vec<bool> = self.profiles.iter().map(Profile::always_changes).collect();
+        let changing = restless.iter().filter(|restless| **restless).count();
         let mut values = SignalValues {
             value: vec![0.0; self.profiles.len()],
+            held: vec![false; self.profiles.len()],
             next: 0,
-            stepwise: stepwise.into_iter().map(|signal| (signal, 0)).collect(),
+            stepwise: Vec::with_capacity(restless.len() - changing),
             next_step: 0,
-            restless: restless.into_iter().map(ahead).collect(),
+            restless: Vec::with_capacity(changing),
+            changes: restless,
             first: u64::MAX / 2,
             stride: 1,
             last: 0,
             slot: 0,
             broken: None,
         };
-        self.sample(0, &mut values);
+        self.reset(&mut values);
         values
+    }
+
+    /// Brings the values back to the start, where all follow their profiles.
+    pub(crate) fn reset(&self, values: &mut SignalValues) {
+        values.held.fill(false);
+        values.broken = None;
+        values.begin_anew();
+        self.sample(0, values);
     }
 
     /// Brings the values to grid index `index`, which must not be smaller than at the call before.
@@ -255,7 +264,51 @@ fn forward_slope(profile: &Profile, h: f64) -> f64 {
     (-25.0 * at(0.0) + 48.0 * at(1.0) - 36.0 * at(2.0) + 16.0 * at(3.0) - 3.0 * at(4.0)) / (12.0 * h)
 }
 
+// What is held, the values (also those that were sampled: forces of the step that ended are made of them), and what was broken.
+impl Carried for SignalValues {
+    fn save(&self, bytes: &mut Vec<u8>) {
+        self.value.save(bytes);
+        self.held.save(bytes);
+        let (signal, time) = self.broken.unwrap_or((usize::MAX, 0.0));
+        signal.save(bytes);
+        time.save(bytes);
+    }
+
+    fn load(&mut self, bytes: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        self.value.load(bytes)?;
+        self.held.load(bytes)?;
+        let (mut signal, mut time) = (0, 0.0);
+        signal.load(bytes)?;
+        time.load(bytes)?;
+        self.broken = (signal < self.value.len()).then_some((signal, time));
+        self.begin_anew();
+        Ok(())
+    }
+}
+
 impl SignalValues {
+    /// Forgets what was computed ahead: the next value may be asked for at any time. Nothing is allocated.
+    fn begin_anew(&mut self) {
+        (self.next, self.next_step) = (0, 0);
+        // Far from every index that is asked for.
+        (self.first, self.last, self.slot, self.stride) = (u64::MAX / 2, u64::MAX / 2, 0, 1);
+        self.stepwise.clear();
+        self.restless.clear();
+        let free = (0..self.value.len()).filter(|signal| !self.held[*signal]);
+        for signal in free {
+            if self.changes[signal] {
+                self.restless.push(Ahead {
+                    signal,
+                    values: [0.0; BLOCK],
+                    slopes: [0.0; BLOCK],
+                    slopes_first: u64::MAX,
+                });
+            } else {
+                self.stepwise.push((signal, 0));
+            }
+        }
+    }
+
     /// The values, by signal.
     #[inline(always)]
     pub fn get(&self) -> &[f64] {
@@ -302,6 +355,7 @@ impl SignalValues {
     /// Puts a signal under the caller's control: it keeps this value until the next call.
     pub fn hold(&mut self, signal: usize, value: f64) {
         self.value[signal] = value;
+        self.held[signal] = true;
         self.stepwise.retain(|&(other, _)| other != signal);
         self.restless.retain(|ahead| ahead.signal != signal);
     }

@@ -1,15 +1,22 @@
 //! Rules that hold for a scenario whether it was read from a file or put together in Rust, and the words that refuse what breaks
 //! them. The reader asks for one rule at a time, where it knows the place in the file; [`verify`] asks for all of them.
 
+mod bodies;
+mod ends;
+
 use super::diagnostic::Diagnostic;
 use super::spec::*;
 use super::tree::shorten;
 use crate::element::curve::CurveSide;
 use crate::profile::Profile;
+pub(crate) use bodies::{NO_ROTATION, parent_fault, unit};
+
+/// What was found wrong while parts were put together: the path, what is wrong, what to do.
+pub(crate) type PartFault = (String, String, String);
 
 /// Which signs a number may have.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Sign {
+pub(crate) enum Sign {
     Any,
     NotNegative,
     Positive,
@@ -122,12 +129,13 @@ pub(super) fn plural(count: usize, word: &str) -> String {
     }
 }
 
-/// Every fault of a scenario that was put together in Rust, as a file with it would be refused.
-pub(crate) fn verify(scenario: &Scenario) -> Vec<Diagnostic> {
+/// Every fault of a scenario that was put together in Rust, as a file with it would be refused, after those that were found on the way.
+pub(crate) fn verify(scenario: &Scenario, parts: Vec<PartFault>) -> Vec<Diagnostic> {
     let mut faults = Faults {
         scenario,
         found: Vec::new(),
     };
+    faults.parts(parts);
     faults.simulation();
     for (i, (name, body)) in scenario.bodies.iter().enumerate() {
         faults.name(name, "body", scenario.bodies[..i].iter().map(|(other, _)| other));
@@ -260,7 +268,8 @@ impl Faults<'_> {
             }
             BodySpec::RigidBody(body) => {
                 self.number(&at("mass"), body.mass, Sign::Positive);
-                self.numbers(&at("inertia"), &body.inertia);
+                self.shape(path, body.shape);
+                self.inertia(path, (body.mass, body.inertia, body.shape), Sign::Positive);
                 self.numbers(&at("position"), &body.position);
                 self.numbers(&at("velocity"), &body.velocity);
                 self.numbers(&at("angular_velocity"), &body.angular_velocity);
@@ -272,34 +281,12 @@ impl Faults<'_> {
                     }
                 }
             }
-            BodySpec::Linkage(linkage) => {
-                for (i, link) in linkage.links.iter().enumerate() {
-                    let at = |key: &str| format!("{path}.{}.{key}", link.name);
-                    self.number(&at("mass"), link.mass, Sign::NotNegative);
-                    let numbers = (link.origin.iter().chain(&link.com)).chain(&link.inertia);
-                    self.numbers(&at("inertia"), numbers.chain([&link.position, &link.velocity]));
-                    self.unit(&at("rotation"), &link.rotation);
-                    if link.parent.is_some_and(|parent| parent >= i) {
-                        let message = format!("the parent of `{}` does not come before it", link.name);
-                        self.note(path, message, "put links in the order from the root outwards");
-                    }
-                }
-            }
+            BodySpec::Linkage(linkage) => self.linkage(path, linkage),
             // The builder asks the body itself.
             BodySpec::Own(body) => {
                 self.numbers(&at("position"), &body.position);
                 self.numbers(&at("velocity"), &body.velocity);
             }
-        }
-    }
-
-    /// A unit vector or quaternion.
-    fn unit(&mut self, path: &str, values: &[f64]) {
-        self.numbers(path, values);
-        let length = values.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if length.is_finite() && (length - 1.0).abs() > 1e-9 {
-            let message = format!("`{path}` has length {length}, and should have length 1");
-            self.note(path, message, "divide it by its length");
         }
     }
 
@@ -319,9 +306,13 @@ impl Faults<'_> {
                 (spec.between, spec.ratio)
             }
             ElementSpec::Contact(contact) => {
-                self.parameters(&at("normal"), &contact.normal.parameters);
+                self.normal(&at("normal"), &contact.normal);
                 if let Some(friction) = &contact.friction {
                     self.friction(&at("friction"), friction);
+                    if let LimitSpec::Force { .. } = friction.curve.limit {
+                        let message = "friction of a contact follows its normal force, so `kinetic` has no place here";
+                        self.note(&at("friction"), message, "write the coefficient: mu = 0.3");
+                    }
                 }
                 if let Some(plane) = &contact.surface {
                     self.unit(&at("surface.plane.normal"), &plane.normal);
@@ -332,6 +323,10 @@ impl Faults<'_> {
             ElementSpec::Stop(stop) => {
                 self.numbers(&at("lower"), &stop.lower);
                 self.numbers(&at("upper"), &stop.upper);
+                if stop.lower.is_none() && stop.upper.is_none() {
+                    let message = format!("`{path}` has neither `lower` nor `upper`");
+                    self.note(path, message, "add, for example: upper = \"10 mm\"");
+                }
                 if let (Some(lower), Some(upper)) = (stop.lower, stop.upper)
                     && lower >= upper
                 {
@@ -339,7 +334,7 @@ impl Faults<'_> {
                     self.note(&at("lower"), message, "swap the two");
                 }
                 if let Some(normal) = &stop.normal {
-                    self.parameters(&at("normal"), &normal.parameters);
+                    self.normal(&at("normal"), normal);
                 }
                 (stop.between, stop.ratio)
             }
@@ -356,10 +351,30 @@ impl Faults<'_> {
                     }
                 }
                 self.numbers(&at("at"), joint.at.iter().flatten());
-                self.numbers(&at("axis"), joint.axis.iter().flatten());
+                if matches!(joint.joint_type, JointType::Revolute | JointType::Prismatic) {
+                    self.unit(&at("axis"), &joint.axis[0]);
+                    if joint.axis[0] != joint.axis[1] {
+                        self.unit(&at("second_axis"), &joint.axis[1]);
+                    }
+                }
                 self.profiles(&at("torque"), &joint.torque);
                 if let Some(friction) = &joint.friction {
                     self.friction(&at("friction"), friction);
+                    if friction.curve.limit.is_coefficient() && friction.normal_force.is_none() {
+                        let message = format!("`{}` has a coefficient but no normal force", at("friction"));
+                        let help = "write the limit itself: kinetic = \"0.5 Nm\", or add normal_force";
+                        self.note(&at("friction"), message, help);
+                    }
+                }
+                if joint.joint_type == JointType::Fixed {
+                    let idle = [
+                        ("torque", joint.torque.is_some()),
+                        ("friction", joint.friction.is_some()),
+                    ];
+                    if let Some((key, _)) = idle.into_iter().find(|(_, given)| *given) {
+                        let message = format!("a fixed joint does not move, so `{key}` has no effect");
+                        self.note(&at(key), message, "leave it out, or choose another type");
+                    }
                 }
                 (joint.between, None)
             }
@@ -380,7 +395,7 @@ impl Faults<'_> {
             }
             ElementSpec::Own(own) => {
                 for held in &own.connections {
-                    self.ends(path, held.between, held.ratio);
+                    self.hold(path, element, held.between, held.ratio);
                     self.numbers(&at("at"), held.at.iter().flatten());
                 }
                 return;
@@ -393,32 +408,23 @@ impl Faults<'_> {
                 (contact.between, None)
             }
         };
-        self.ends(path, between, ratio);
+        self.hold(path, element, between, ratio);
     }
 
-    fn ends(&mut self, path: &str, between: [Port; 2], ratio: Option<[f64; 2]>) {
+    /// What an element takes hold of.
+    fn hold(&mut self, path: &str, element: &ElementSpec, between: [Port; 2], ratio: Option<[f64; 2]>) {
         let at = |key: &str| format!("{path}.{key}");
         self.numbers(&at("ratio"), ratio.iter().flatten());
         if let Some(message) = ratio.and_then(|ratio| ratio_fault(&at("ratio"), &ratio)) {
             self.note(&at("ratio"), message, "write, for example: ratio = [1, 2]");
         }
-        for port in between {
-            self.port(path, port);
-        }
-        if between[0] == between[1] {
-            let name = match between[0] {
-                Port::Ground => "ground",
-                Port::Body(body) | Port::Link { body, .. } | Port::Joint { body, .. } => {
-                    self.scenario.bodies.get(body).map_or("", |(name, _)| name)
-                }
-            };
-            let message = format!("`{path}` joins `{name}` to itself");
-            self.note(path, message, "name two different ends");
+        if between.into_iter().all(|port| self.port(path, port)) {
+            self.ends(path, element, between, ratio.is_some());
         }
     }
 
-    /// A port of another model may name what this one does not have.
-    fn port(&mut self, path: &str, port: Port) {
+    /// Whether a port is there: one of another model may name what this one does not have.
+    fn port(&mut self, path: &str, port: Port) -> bool {
         let bodies = &self.scenario.bodies;
         let there = match port {
             Port::Ground => true,
@@ -443,6 +449,7 @@ impl Faults<'_> {
                 "use what this model's `mass`, `driver`, `body` … returned",
             );
         }
+        there
     }
 
     fn parameters(&mut self, path: &str, parameters: &[ParameterSpec]) {
@@ -491,8 +498,11 @@ impl Faults<'_> {
         };
         if let Some([kinetic, holding]) = levels {
             self.number(&at(keys[0]), kinetic, Sign::NotNegative);
-            self.number(&at(keys[1]), holding, Sign::NotNegative);
-            self.found.extend(limit_fault((keys[0], kinetic), (keys[1], holding)));
+            // One that was left out is equal, and has no fault of its own.
+            if holding.to_bits() != kinetic.to_bits() {
+                self.number(&at(keys[1]), holding, Sign::NotNegative);
+                self.found.extend(limit_fault((keys[0], kinetic), (keys[1], holding)));
+            }
         }
         self.number(&at("viscous"), curve.viscous, Sign::NotNegative);
         if let Some(velocity) = curve.stribeck_velocity {

@@ -4,6 +4,7 @@ use super::Ball;
 use nalgebra::Vector3;
 
 /// Room to look for pairs.
+#[derive(Clone)]
 pub(super) struct Meeting {
     diameter: f64,
     /// Cell and number of every sphere, sorted by cell.

@@ -7,6 +7,7 @@
 mod meeting;
 
 use crate::body::rigid_body::advance_rotation;
+use crate::snapshot::{Carried, Reader, SnapshotError, carried};
 use meeting::Meeting;
 use nalgebra::Vector3;
 use stickslip_core::contact::rigid::resolve;
@@ -229,6 +230,7 @@ pub(crate) enum Trouble {
 const PIECES: usize = 64;
 
 /// The spheres, moving.
+#[derive(Clone)]
 pub struct SpheresState {
     balls: Vec<Ball>,
     ledgers: Vec<SpheresLedger>,
@@ -239,7 +241,36 @@ pub struct SpheresState {
     threads: usize,
 }
 
+carried!(Ball: position, velocity, angular_velocity, rotation, mode; not);
+carried!(SpheresLedger: dissipated, numerical, slips, touches, changes; not);
+carried!(SpheresSeen: touching, slipping, position, velocity, speed, gap, energy; not);
+// In how many steps no two meet decides how sums of energy are grouped.
+carried!(SpheresState: balls, ledger, safe; not ledgers, meeting, threads);
+
+impl Carried for BallMode {
+    fn save(&self, bytes: &mut Vec<u8>) {
+        bytes.push(*self as u8);
+    }
+
+    fn load(&mut self, bytes: &mut Reader<'_>) -> Result<(), SnapshotError> {
+        let mut number = 0u8;
+        number.load(bytes)?;
+        *self = match number {
+            0 => BallMode::Stick,
+            1 => BallMode::Slip,
+            2 => BallMode::Open,
+            _ => return Err(SnapshotError::Damaged),
+        };
+        Ok(())
+    }
+}
+
 impl SpheresState {
+    /// Begins anew with these spheres.
+    pub(crate) fn reset(&mut self, balls: Vec<Ball>) {
+        (self.balls, self.ledger, self.safe) = (balls, SpheresLedger::default(), 0);
+    }
+
     pub(crate) fn new(spheres: &Spheres, balls: Vec<Ball>) -> Self {
         SpheresState {
             ledgers: vec![SpheresLedger::default(); PIECES],

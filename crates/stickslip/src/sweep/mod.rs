@@ -390,7 +390,7 @@ impl Sweep {
 type Measured = (Vec<serde_json::Value>, Vec<String>);
 
 /// The simulation of a row, or why there is none.
-type Prepared = Result<Box<Simulation>, String>;
+type Prepared = Result<Simulation, String>;
 
 /// Does single runs of a sweep.
 pub struct Runner<'a> {
@@ -401,7 +401,7 @@ pub struct Runner<'a> {
     /// Whether it is known if they do.
     looked: bool,
     /// Simulations of the pattern that have been measured: the next rows take their room.
-    done: Vec<Box<Simulation>>,
+    done: Vec<Simulation>,
 }
 
 struct Pattern {
@@ -520,7 +520,7 @@ impl Runner<'_> {
             },
             None => self.scenario(keys).and_then(Simulation::new),
         };
-        outcome.map(Box::new).map_err(|error| {
+        outcome.map_err(|error| {
             let first = error.diagnostics.into_iter().next();
             first.map_or_else(String::new, |diagnostic| diagnostic.message)
         })

@@ -208,8 +208,8 @@ fn states(inclusion: &Inclusion, report: &Report) -> Vec<Vec<String>> {
 fn motion(simulation: &Simulation) -> Vec<Vec<String>> {
     let scenario = simulation.scenario();
     let mut rows = Vec::new();
-    for (index, (name, body)) in scenario.bodies.iter().enumerate() {
-        let (position, velocity) = (simulation.position(index), simulation.velocity(index));
+    for (handle, (name, body)) in simulation.bodies().zip(&scenario.bodies) {
+        let (position, velocity) = (simulation.position(handle), simulation.velocity(handle));
         let free = |rows: &mut Vec<Vec<String>>| {
             rows.push(vec![
                 name.clone(),
@@ -227,7 +227,7 @@ fn motion(simulation: &Simulation) -> Vec<Vec<String>> {
                 continue;
             }
             BodySpec::Linkage(spec) => {
-                let Place::Linkage(linkage) = simulation.built().places[index] else {
+                let Place::Linkage(linkage) = simulation.built().places[handle.number()] else {
                     continue;
                 };
                 let linkage = &simulation.built().network.linkages[linkage].body;
