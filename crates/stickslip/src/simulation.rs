@@ -1,7 +1,7 @@
 //! A scenario in motion: build once, then step, observe and steer.
 
 use crate::analysis::slip_events::SlipEventsReport;
-use crate::build::{Built, Place, build};
+use crate::build::{Built, Place, build, build_first};
 use crate::chain::{Aggregates, Chain, ChainState};
 use crate::element::Observation;
 use crate::element::own::OwnFriction;
@@ -220,8 +220,22 @@ impl Simulation {
         scenario: Scenario,
         own: BTreeMap<usize, Box<dyn OwnFriction>>,
     ) -> Result<Self, ScenarioError> {
+        Self::build_first(scenario, own, usize::MAX)
+    }
+
+    /// As [`Simulation::new`], but of a chain or of many spheres at most the `first` move. The others are examined, so that this
+    /// refuses what `new` does.
+    pub(crate) fn of_the_first(scenario: Scenario, first: usize) -> Result<Self, ScenarioError> {
+        Self::build_first(scenario, BTreeMap::new(), first)
+    }
+
+    fn build_first(
+        scenario: Scenario,
+        own: BTreeMap<usize, Box<dyn OwnFriction>>,
+        first: usize,
+    ) -> Result<Self, ScenarioError> {
         let open_ledger = !own.is_empty();
-        let mut built = build(&scenario, own)?;
+        let mut built = build_first(&scenario, own, first)?;
         let chain = built.chain_start.take();
         let spheres = built.spheres_start.take();
         let state = built.network.initial_state();

@@ -145,6 +145,16 @@ struct Builder<'a> {
 
 /// Builds the network of a scenario; `own` holds laws of the user's own for friction elements, by number.
 pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) -> Result<Built, ScenarioError> {
+    build_first(scenario, own, usize::MAX)
+}
+
+/// As [`build`], but of a chain or of many spheres at most the `first` are built. The others are examined all the same, so that
+/// this refuses what [`build`] does.
+pub(crate) fn build_first(
+    scenario: &Scenario,
+    own: BTreeMap<usize, Box<dyn OwnFriction>>,
+    first: usize,
+) -> Result<Built, ScenarioError> {
     let fail = |diagnostic: Diagnostic| scenario.error(vec![diagnostic]);
     let simulation = &scenario.simulation;
     let method = Method::named(&simulation.integrator).ok_or_else(|| {
@@ -213,11 +223,11 @@ pub fn build(scenario: &Scenario, own: BTreeMap<usize, Box<dyn OwnFriction>>) ->
         }
     }
     let spheres = match &scenario.spheres {
-        Some(spec) if builder.errors.is_empty() => builder.add_spheres(spec),
+        Some(spec) if builder.errors.is_empty() => builder.add_spheres(spec, spec.count.min(first)),
         _ => None,
     };
     let chain = match &scenario.chain {
-        Some(spec) if builder.errors.is_empty() => builder.add_chain(spec),
+        Some(spec) if builder.errors.is_empty() => builder.add_chain(spec, spec.count.min(first)),
         _ => None,
     };
     if !builder.errors.is_empty() {
