@@ -3,6 +3,7 @@
 use crate::analysis::slip_events::SlipEventsReport;
 use crate::build::{Built, Place, build, build_first};
 use crate::chain::{Aggregates, Chain, ChainState};
+use crate::divergence::not_finite;
 use crate::element::Observation;
 use crate::element::own::OwnFriction;
 use crate::integrate::lanes::{self, Lane};
@@ -257,7 +258,21 @@ impl Simulation {
             aggregates: Aggregates::default(),
         };
         simulation.observe();
+        simulation.forgive_the_start();
         Ok(simulation)
+    }
+
+    /// The implicit step takes profiles at its end. One that is undefined at the start only is never used, unless it is seen there.
+    fn forgive_the_start(&mut self) {
+        if self.built.method != Method::ImplicitEuler || self.scratch.signals.broken().is_none() {
+            return;
+        }
+        let network = &self.built.network;
+        let used_first = |signal: usize| network.signals.profile(signal).value(network.time(1));
+        let defined = (0..network.signals.len()).all(|signal| used_first(signal).is_finite());
+        if defined && not_finite(self, &crate::trace::Columns::new(self)).is_none() {
+            self.scratch.signals.forgive();
+        }
     }
 
     /// Goes back to the start with other numbers in the scenario, in the room there is: the same as a simulation of the scenario
@@ -282,6 +297,7 @@ impl Simulation {
         self.kept_work.copy_from(&self.work);
         self.built = built;
         self.observe();
+        self.forgive_the_start();
         Ok(true)
     }
 

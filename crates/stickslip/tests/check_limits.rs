@@ -422,3 +422,17 @@ fn the_stiffest_of_all_blocks_decides_in_check_too() {
     }
     assert_eq!(seen, [true; 2]);
 }
+
+/// A bristle so soft that eight of its periods are more steps than can be counted.
+#[test]
+fn a_bristle_of_any_softness_is_looked_at() {
+    for stiffness in ["1e-300", "1e-60", "1e-30", "1e-20"] {
+        let text = format!(
+            "[simulation]\nduration = 1e4\nstep = 1e-4\nintegrator = \"rk4\"\n[bodies.block]\nkind = \"mass\"\nmass = 2\n\
+             force = \"3*sin(7*t)\"\n[elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"lugre\"\n\
+             kinetic = 4\nstiffness = {stiffness}\n"
+        );
+        let advice = advice(&text);
+        assert_eq!(line(&advice, "floor").load_line, None, "{stiffness}");
+    }
+}

@@ -90,6 +90,8 @@ pub struct Built {
     pub inverse_mass_felt: Vec<f64>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
+    /// Whether the step is too long for a spring, a bristle or a contact, so that motion may grow without bound.
+    pub unstable: bool,
     /// The chain that the drive of the network pulls.
     pub chain: Option<Chain>,
     /// How it begins, until a simulation takes it.
@@ -140,6 +142,7 @@ struct Builder<'a> {
     warnings: Vec<Diagnostic>,
     errors: Vec<Diagnostic>,
     groups_are_quadratic: bool,
+    unstable: bool,
     own: BTreeMap<usize, Box<dyn OwnFriction>>,
 }
 
@@ -211,6 +214,7 @@ pub(crate) fn build_first(
         warnings: scenario.warnings.clone(),
         errors: Vec::new(),
         groups_are_quadratic: true,
+        unstable: false,
         own,
     };
     builder.refuse_other_bodies();
@@ -546,6 +550,7 @@ impl<'a> Builder<'a> {
             implicit_springs: self.implicit_springs,
             inverse_mass_felt: self.inverse_mass_felt,
             warnings: self.warnings,
+            unstable: self.unstable,
             chain: None,
             chain_start: None,
             spheres: None,
