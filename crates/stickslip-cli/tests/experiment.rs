@@ -295,6 +295,6 @@ fn a_change_that_does_not_fit_is_shown_where_it_was_made() {
         assert!(!ran.err.contains("--> experiment"), "{}", ran.err);
     }
     // 4 N at any speed.
-    with("curve=\"4 N + 0 N*s/m*v\"").ok();
+    with("curve=\"4 + 0*v\"").ok();
     with("table={speed=[0, 1], force=[4, 4]}").ok();
 }
