@@ -280,8 +280,16 @@ fn very_many_blocks_are_checked_and_not_built() {
     assert!((1.44e9..2e9).contains(&bytes), "{bytes}");
     for (limit, command, said) in [
         ("-d 300000", "run", "not enough memory for 90000000 blocks"),
-        ("-v 1000000", "run", "a chain of 90000000 blocks needs 1.4 GB of memory, and"),
-        ("-v 1000000", "check", "a chain of 90000000 blocks needs 1.4 GB of memory, and"),
+        (
+            "-v 1000000",
+            "run",
+            "a chain of 90000000 blocks needs 1.4 GB of memory, and",
+        ),
+        (
+            "-v 1000000",
+            "check",
+            "a chain of 90000000 blocks needs 1.4 GB of memory, and",
+        ),
     ] {
         let ran = limited(limit, command);
         let words = String::from_utf8_lossy(&ran.stderr);
@@ -384,4 +392,20 @@ fn errors_point_at_the_argument_that_causes_them() {
     folder
         .run(&["check", "wrong.toml", "--set", "elements.floor.kinetic=3"])
         .fails(2, &["--> wrong.toml:"]);
+}
+
+/// A name of any length and any number of names fit a screen.
+#[test]
+fn long_names_and_long_lists_are_cut() {
+    let folder = Folder::new("long-names");
+    let body = |name: &str| format!("[bodies.{name}]\nkind = \"mass\"\nmass = 1\n");
+    let begin = "[simulation]\nduration = 1\nstep = 0.01\nintegrator = \"rk4\"\n";
+    folder.write("long.toml", &format!("{begin}{}", body(&"n".repeat(5000))));
+    let many: String = (0..2000).map(|i| body(&format!("body{i}"))).collect();
+    folder.write("many.toml", &format!("{begin}{many}"));
+    for file in ["long.toml", "many.toml"] {
+        let ran = folder.run(&["run", file, "--set", "bodies.q.mass=2"]);
+        let ran = ran.fails(2, &["there is no `bodies.q.mass`", "…"]);
+        assert!(ran.err.len() < 2000, "{file}: {} bytes", ran.err.len());
+    }
 }

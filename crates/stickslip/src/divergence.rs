@@ -93,12 +93,12 @@ impl Watch {
         self.live = self.live.max(live);
         self.input = self.input.max(input.abs());
         self.fall = self.fall.max(start.1 - gravity);
-        let passed: f64 = simulation.work().delivered.iter().map(|work| work.abs()).sum();
-        let rounded = ROUNDING * (start.1.abs() + gravity.abs() + passed);
-        let explained = start.0 + self.apart + self.input + self.fall + rounded;
+        let explained = start.0 + self.apart + self.input + self.fall + ROUNDING * (start.1.abs() + gravity.abs());
         let gained = live + gravity - start.0 - start.1 - input;
-        // What a fall gained is not from nowhere: its sum with the weight's energy is 0 but for rounding.
-        let absurd = gained > EXPLOSION * explained && gained > 0.5 * live;
+        let passed: f64 = simulation.work().delivered.iter().map(|work| work.abs()).sum();
+        // What a fall gained is not from nowhere: its sum with the weight's energy is 0 but for rounding. So is what went through
+        // elements to and fro.
+        let absurd = gained > EXPLOSION * explained + ROUNDING * passed && gained > 0.5 * live;
         if !live.is_finite() || absurd {
             self.since.get_or_insert(simulation.time());
             let gained = if gained.is_finite() { gained } else { f64::INFINITY };
