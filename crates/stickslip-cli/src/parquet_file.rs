@@ -87,29 +87,26 @@ impl Column {
         self.levels.push(level);
     }
 
-    /// Writes what waits.
-    fn write(&mut self, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
+    /// Writes what waits, and keeps it.
+    fn write(&self, writer: &mut SerializedColumnWriter<'_>) -> Result<(), ParquetError> {
         let levels = Some(&self.levels[..]);
+        match &self.values {
+            Values::Boolean(values) => writer.typed::<BoolType>().write_batch(values, levels, None)?,
+            Values::Integer(values) => writer.typed::<Int64Type>().write_batch(values, levels, None)?,
+            Values::Number(values) => writer.typed::<DoubleType>().write_batch(values, levels, None)?,
+            Values::Text(values) => writer.typed::<ByteArrayType>().write_batch(values, levels, None)?,
+        };
+        Ok(())
+    }
+
+    fn clear(&mut self) {
         match &mut self.values {
-            Values::Boolean(values) => {
-                writer.typed::<BoolType>().write_batch(values, levels, None)?;
-                values.clear();
-            }
-            Values::Integer(values) => {
-                writer.typed::<Int64Type>().write_batch(values, levels, None)?;
-                values.clear();
-            }
-            Values::Number(values) => {
-                writer.typed::<DoubleType>().write_batch(values, levels, None)?;
-                values.clear();
-            }
-            Values::Text(values) => {
-                writer.typed::<ByteArrayType>().write_batch(values, levels, None)?;
-                values.clear();
-            }
+            Values::Boolean(values) => values.clear(),
+            Values::Integer(values) => values.clear(),
+            Values::Number(values) => values.clear(),
+            Values::Text(values) => values.clear(),
         }
         self.levels.clear();
-        Ok(())
     }
 }
 
@@ -193,16 +190,18 @@ impl<W: Write + Send> Table<W> {
 
     fn write_group(&mut self) -> Result<(), ParquetError> {
         let mut group = self.writer.next_row_group()?;
-        for column in &mut self.columns {
+        for column in &self.columns {
             if let Some(mut writer) = group.next_column()? {
                 column.write(&mut writer)?;
                 writer.close()?;
             }
         }
         let group = group.close()?;
-        self.waiting = 0;
         self.writer.flush()?;
         self.written.push((group, self.writer.bytes_written() as u64));
+        // They wait until they are in the file: on a full disk some of them may fit.
+        self.waiting = 0;
+        self.columns.iter_mut().for_each(Column::clear);
         Ok(())
     }
 
@@ -218,7 +217,7 @@ impl<W: Write + Send> Table<W> {
 
 impl Table<PendingFile> {
     /// Completes a file that something could not be written to with the groups that are in it, but for the last ones if the end
-    /// of the table needs their room.
+    /// of the table needs their room. Where there is no group yet, as many rows as there is room for are one.
     pub fn rescue(mut self) -> io::Result<Option<Part>> {
         let Some(mut part) = self.writer.inner_mut().take() else {
             return Ok(None);
@@ -237,8 +236,31 @@ impl Table<PendingFile> {
             }
             self.written.pop();
         }
+        let mut rows = self.waiting;
+        while rows > 0 {
+            part.cut(0)?;
+            if self.write_first(rows, &part.file).is_ok() {
+                return Ok(Some(part));
+            }
+            rows = rows * 4 / 5;
+        }
         part.cut(0)?;
         Ok(None)
+    }
+
+    /// Writes the first of the rows that wait as a table of its own.
+    fn write_first(&self, rows: usize, file: &File) -> io::Result<()> {
+        let columns = self.writer.schema_descr().columns();
+        let columns: Vec<(&str, Kind)> = columns.iter().map(|column| (column.name(), Kind::Number)).collect();
+        let mut table = Table::create(file, &columns, None)?;
+        for (column, all) in table.columns.iter_mut().zip(&self.columns) {
+            if let (Values::Number(values), Values::Number(all)) = (&mut column.values, &all.values) {
+                values.extend_from_slice(&all[..rows.min(all.len())]);
+                column.levels.resize(values.len(), 1);
+            }
+        }
+        table.waiting = rows;
+        table.finish().map(drop)
     }
 }
 

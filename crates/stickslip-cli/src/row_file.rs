@@ -255,6 +255,14 @@ impl RowFile {
         }
     }
 
+    /// Where the rows are while they are written; a stream has them.
+    pub fn rows_at(&self) -> Option<&Path> {
+        match &self.rows {
+            Rows::File { part, .. } => Some(&part.path),
+            Rows::Stream(_) => None,
+        }
+    }
+
     /// All rows are there: the file takes its place.
     ///
     /// # Errors

@@ -266,3 +266,35 @@ fn the_table_says_what_was_measured_and_what_the_friction_had() {
     };
     assert!(takes("subloading") && !takes("lugre"));
 }
+
+/// The text of an experiment is seen by nobody: what is wrong is shown at the argument.
+#[test]
+fn a_change_that_does_not_fit_is_shown_where_it_was_made() {
+    let folder = Folder::new("experiment-blame");
+    let with = |change: &str| {
+        let change = format!("elements.floor.{change}");
+        folder.run(&["experiment", "stick-slip", "--law", "lugre", "--set", &change])
+    };
+    for (change, words) in [
+        (
+            "kinetic=30",
+            &["--set elements.floor.kinetic=30", "`static` (12) is below"][..],
+        ),
+        (
+            "mu=0.4",
+            &["--set elements.floor.mu=0.4", "`mu_static` (0.12) is below"],
+        ),
+        ("law=dahl", &["--law dahl"]),
+        ("kind=spring", &["needs its friction"]),
+        (
+            "kinetic=-3",
+            &["--set elements.floor.kinetic=-3", "must not be negative"],
+        ),
+    ] {
+        let ran = with(change).fails(2, words);
+        assert!(!ran.err.contains("--> experiment"), "{}", ran.err);
+    }
+    // 4 N at any speed.
+    with("curve=\"4 + 0*v\"").ok();
+    with("table={speed=[0, 1], force=[4, 4]}").ok();
+}

@@ -345,6 +345,81 @@ mod unix {
         }
     }
 
+    /// Where there is no room for all, `run` and `check` say so before anything is built.
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn more_bodies_than_memory_are_refused() {
+        let folder = Folder::new("memory");
+        let simulation = "[simulation]\nduration = 1\nstep = 1e-3\nintegrator = \"implicit-euler\"\n";
+        let chain = "[chain]\ncount = 70000000\nbody = { mass = 1 }\nneighbour = { stiffness = 9 }\n\
+                     drive = { stiffness = 1, velocity = 0.1 }\n[chain.friction]\nlaw = \"implicit\"\nkinetic = 1\n";
+        let spheres = "[spheres]\ncount = 8000000\nspacing = 1\nbody = { mass = 1, shape = { sphere = 0.1 }, position = [0, 0, 0.1] }\n\
+                       [spheres.contact]\nsurface = { plane = { normal = [0, 0, 1], offset = 0 } }\nnormal = { law = \"rigid\" }\n";
+        folder.write("chain.toml", &format!("{simulation}{chain}"));
+        folder.write("spheres.toml", &format!("{simulation}{spheres}"));
+        // 16 bytes for a block.
+        for (file, words) in [
+            ("chain.toml", "a chain of 70000000 blocks needs 1.1 GB of memory, and "),
+            ("spheres.toml", "8000000 spheres need "),
+        ] {
+            for command in ["run", "check"] {
+                let ran = folder.after("ulimit -v 900000", &[command, file]).output().unwrap();
+                Ran::from(ran).fails(2, &[words, " are free", "use fewer"]);
+            }
+        }
+    }
+
+    /// Work that cannot look at the flag, here because nobody takes its rows, is not waited for.
+    #[test]
+    fn a_signal_ends_work_that_is_stuck() {
+        let folder = Folder::with_block("stuck");
+        let pipe = folder.path("pipe.csv");
+        assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        let many = [
+            "--vary",
+            "elements.floor.kinetic=lin:1:20:100000",
+            "--set",
+            "simulation.duration=0.01",
+        ];
+        let sweep = [
+            &[
+                "sweep",
+                "block.toml",
+                "--measure",
+                "final.block.position",
+                "--out",
+                "pipe.csv",
+            ][..],
+            &many,
+        ]
+        .concat();
+        for (arguments, words) in [
+            (with(&ENDLESS, &["pipe.csv"]), "stopped while a row was written"),
+            (sweep, "stopped"),
+        ] {
+            let child = folder
+                .command(&arguments)
+                .stdout(Stdio::null())
+                .stderr(Stdio::piped())
+                .spawn();
+            let mut child = child.unwrap();
+            // Opened, and then not read. The pipe is full long before a second has passed.
+            let reader = fs::File::open(&pipe).unwrap();
+            std::thread::sleep(Duration::from_secs(1));
+            common::signal(&child, "INT");
+            let begin = Instant::now();
+            while child.try_wait().unwrap().is_none() {
+                if begin.elapsed() > Duration::from_secs(20) {
+                    child.kill().unwrap();
+                    panic!("{arguments:?} does not end");
+                }
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            drop(reader);
+            Ran::from(child.wait_with_output().unwrap()).fails(1, &[words]);
+        }
+    }
+
     #[test]
     fn what_has_no_end_is_not_read() {
         let folder = Folder::new("endless");

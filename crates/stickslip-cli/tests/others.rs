@@ -266,25 +266,36 @@ fn very_many_blocks_are_checked_and_not_built() {
          body = { mass = 1 }\nneighbour = { stiffness = 100 }\ndrive = { stiffness = 10, velocity = 0.1 }\n\
          friction = { law = \"implicit\", kinetic = 1 }\n",
     );
-    // Less memory than the blocks take.
-    let limited = |command: &str| {
+    let limited = |limit: &str, command: &str| {
         let program = env!("CARGO_BIN_EXE_stickslip");
-        let line = format!("ulimit -v 1000000; exec {program} {command} chain.toml --json");
+        let line = format!("ulimit {limit}; exec {program} {command} chain.toml --json");
         let mut shell = std::process::Command::new("sh");
         shell.args(["-c", &line]).current_dir(folder.path("")).output().unwrap()
     };
-    let checked = limited("check");
+    // Data may take less than the blocks would; that is known only once they are asked for.
+    let checked = limited("-d 300000", "check");
     let advice: serde_json::Value = serde_json::from_slice(&checked.stdout).unwrap();
     assert_eq!(advice["chain"]["blocks"], 90_000_000);
     let bytes = advice["estimate"]["memory_bytes"].as_f64().unwrap();
     assert!((1.44e9..2e9).contains(&bytes), "{bytes}");
-    let run = limited("run");
-    let words = String::from_utf8_lossy(&run.stderr);
-    assert_eq!(run.status.code(), Some(2), "{words}");
-    assert!(
-        words.contains("a chain of 90000000 blocks needs 1.4 GB of memory, and") && words.contains("are free"),
-        "{words}"
-    );
+    for (limit, command, said) in [
+        ("-d 300000", "run", "not enough memory for 90000000 blocks"),
+        (
+            "-v 1000000",
+            "run",
+            "a chain of 90000000 blocks needs 1.4 GB of memory, and",
+        ),
+        (
+            "-v 1000000",
+            "check",
+            "a chain of 90000000 blocks needs 1.4 GB of memory, and",
+        ),
+    ] {
+        let ran = limited(limit, command);
+        let words = String::from_utf8_lossy(&ran.stderr);
+        assert_eq!(ran.status.code(), Some(2), "{words}");
+        assert!(words.contains(said), "{words}");
+    }
 }
 
 #[test]
@@ -381,4 +392,20 @@ fn errors_point_at_the_argument_that_causes_them() {
     folder
         .run(&["check", "wrong.toml", "--set", "elements.floor.kinetic=3"])
         .fails(2, &["--> wrong.toml:"]);
+}
+
+/// A name of any length and any number of names fit a screen.
+#[test]
+fn long_names_and_long_lists_are_cut() {
+    let folder = Folder::new("long-names");
+    let body = |name: &str| format!("[bodies.{name}]\nkind = \"mass\"\nmass = 1\n");
+    let begin = "[simulation]\nduration = 1\nstep = 0.01\nintegrator = \"rk4\"\n";
+    folder.write("long.toml", &format!("{begin}{}", body(&"n".repeat(5000))));
+    let many: String = (0..2000).map(|i| body(&format!("body{i}"))).collect();
+    folder.write("many.toml", &format!("{begin}{many}"));
+    for file in ["long.toml", "many.toml"] {
+        let ran = folder.run(&["run", file, "--set", "bodies.q.mass=2"]);
+        let ran = ran.fails(2, &["there is no `bodies.q.mass`", "…"]);
+        assert!(ran.err.len() < 2000, "{file}: {} bytes", ran.err.len());
+    }
 }

@@ -121,9 +121,17 @@ mod with_the_feature {
         // Groups of 2^20 numbers in 8 columns.
         assert!(!rows.is_empty() && rows.len() % (1 << 17) == 0, "{}", rows.len());
         assert!(rows[..] == expected.1[..rows.len()]);
-        // Less than a group: nothing.
+        // Less than a group: as many rows as there is room for.
         std::fs::remove_file(folder.path("a.parquet")).unwrap();
-        let ran = folder.run_within(20, &[&long[..], &["a.parquet"]].concat());
+        let ran = folder.run_within(size / 10 / 512, &[&long[..], &["a.parquet"]].concat());
+        ran.fails(1, &["cannot write a.parquet", "a.parquet holds the rows"]);
+        let (names, _, rows) = read(&folder, "a.parquet");
+        assert_eq!(names, expected.0);
+        assert!(rows.len() > 10_000 && rows.len() < 1 << 17, "{}", rows.len());
+        assert!(rows[..] == expected.1[..rows.len()]);
+        // Less than a row: nothing.
+        std::fs::remove_file(folder.path("a.parquet")).unwrap();
+        let ran = folder.run_within(0, &[&long[..], &["a.parquet"]].concat());
         ran.fails(1, &["cannot write a.parquet"]);
         assert_eq!(folder.names(), ["block.toml", "whole.csv", "whole.parquet"]);
     }

@@ -140,6 +140,24 @@ fn a_killed_sweep_is_continued_to_the_same_bytes() {
     assert_eq!(folder.names(), ["a.csv", "block.toml"]);
 }
 
+/// A file that was there before the rows began is not theirs: killed before its first row, a sweep begins anew and replaces it.
+#[test]
+fn a_file_of_other_rows_is_not_taken_for_those_of_a_killed_sweep() {
+    let folder = Folder::with_block("sweep-stranger");
+    folder.run(&LONG).ok();
+    let whole = folder.read("a.csv");
+    let other = with(&LONG, &["--set", "bodies.block.mass=\"1.5 kg\""]);
+    let mut child = until(&folder, &other, 3);
+    child.kill().unwrap();
+    child.wait().unwrap();
+    folder.write("a.csv.part", "");
+    assert_eq!(folder.read("a.csv"), whole);
+    folder.run(&with(&other, &["--resume"])).ok();
+    let replaced = folder.read("a.csv");
+    assert!(replaced != whole && replaced.lines().count() == whole.lines().count());
+    assert_eq!(folder.names(), ["a.csv", "block.toml"]);
+}
+
 /// The same where only the end of runs is measured, so that they go side by side: a kill loses a batch at most.
 #[test]
 fn a_killed_sweep_of_runs_side_by_side_is_continued_to_the_same_bytes() {

@@ -138,7 +138,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Friction,
         summary: "dry friction solved at the end of the step: reaches zero velocity in finite time, no parameter to tune",
         equation: "v = v_bar + (T/M) f,  f in -g(|v|) Sgn(v);  stuck: v = 0 exactly, f = -M v_bar/T",
-        source: "seed 000, eqs 11-20",
+        source: "the paper on model P, eqs 11-20",
         parameters: &[Parameter {
             name: "solution",
             unit: "",
@@ -164,7 +164,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Friction,
         summary: "a band of speeds counts as rest; creeps inside the band (baseline)",
         equation: "|v| <= eps: f = -h if |h| <= F_S, else -F_S sgn(h);  otherwise f = -g(|v|) sgn(v)",
-        source: "Karnopp; seed 000, eq 7",
+        source: "Karnopp; the paper on model P, eq 7",
         parameters: &[EPSILON],
         integrators: &["implicit-euler"],
         states: 0,
@@ -185,7 +185,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Friction,
         summary: "continuous friction that balances the load at rest; can push a body across zero velocity (baseline)",
         equation: "f = -gsat(F, (F/eps) v + gsat(F, h))",
-        source: "Quinn; seed 000, eq 9",
+        source: "Quinn; the paper on model P, eq 9",
         parameters: &[EPSILON],
         integrators: &["implicit-euler"],
         states: 0,
@@ -206,7 +206,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Friction,
         summary: "viscosity in place of dry friction near rest; creeps under any load (baseline)",
         equation: "f = -g(|v|) v/max(|v|, eps)",
-        source: "Martins and Oden; seed 000, eq 8",
+        source: "Martins and Oden; the paper on model P, eq 8",
         parameters: &[EPSILON],
         integrators: &[
             "implicit-euler",
@@ -237,7 +237,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Friction,
         summary: "dry friction on a massless proxy behind a spring and a damper: elastic presliding, no drift",
         equation: "f = gsat(g, (B + tau K) v + K e),  e' = (f - K e)/(B + tau K)  (f resisting, tau the stage step)",
-        source: "seed 004, eqs 14-24",
+        source: "the paper on modular simulation, eqs 14-24",
         parameters: &[STIFFNESS, DAMPING],
         integrators: ODE,
         states: 1,
@@ -258,7 +258,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Friction,
         summary: "the proxy friction as a plain differential equation: fourth order in stick with rk4, needs step < 2.78 beta",
         equation: "f = gsat(g, K (a + beta v)),  a' = (f/K - a)/beta  (f resisting)",
-        source: "seed 001, eq 9",
+        source: "Xiong, Kikuuwe and Yamamoto, eq 9",
         parameters: &[
             STIFFNESS,
             Parameter {
@@ -287,7 +287,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Friction,
         summary: "a bristle that yields gradually; drifts under an oscillating load",
         equation: "f = K e,  e' = v - |v| K e/g  (f resisting)",
-        source: "Dahl; seed 004, eq 11",
+        source: "Dahl; the paper on modular simulation, eq 11",
         parameters: &[STIFFNESS],
         integrators: ODE,
         states: 1,
@@ -310,7 +310,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Friction,
         summary: "bristle with damping; widely used in control; drifts under an oscillating load",
         equation: "f = K e + B e',  e' = v - |v| K e/g(|v|)  (f resisting)",
-        source: "Canudas de Wit et al.; seed 004, eq 12",
+        source: "Canudas de Wit et al.; the paper on modular simulation, eq 12",
         parameters: &[STIFFNESS, DAMPING],
         integrators: ODE,
         states: 1,
@@ -334,7 +334,7 @@ pub const LAWS: &[Law] = &[
         summary: "elastoplastic friction that falls with slip from static to kinetic and heals with time; stick-slip studies",
         equation: "f = alpha u,  u' = v - t s,  |f| = R mu F,  R' = U(R) s,  \
                    mu' = eta (1 - mu/mu_s)^n - kappa (mu/mu_k - 1)^m s  (f resisting along t, s >= 0 the plastic slip rate)",
-        source: "seeds 002 and 003",
+        source: "Ozaki, Hashiguchi and Chen (2007) and the paper on the trapezoidal update",
         parameters: &[
             Parameter {
                 name: "tangential_stiffness",
@@ -376,7 +376,7 @@ pub const LAWS: &[Law] = &[
                 name: "evolution",
                 unit: "",
                 default: Some("log"),
-                meaning: "\"log\" is U = -r ln R (seed 003), \"ratio\" is U = r (1 - R)/R (seed 002)",
+                meaning: "\"log\" is U = -r ln R (Ozaki, Hashiguchi and Chen 2007), \"ratio\" is U = r (1 - R)/R (the paper on the trapezoidal update)",
             },
             Parameter {
                 name: "mu_initial",
@@ -394,7 +394,7 @@ pub const LAWS: &[Law] = &[
                 name: "update",
                 unit: "",
                 default: Some("exact-flow"),
-                meaning: "rule of an implicit step: \"exact-flow\", \"trapezoidal\" or \"backward\" (seed 002); \"rates\" lets stiff integrate the rates",
+                meaning: "rule of an implicit step: \"exact-flow\", \"trapezoidal\" or \"backward\" (the paper on the trapezoidal update); \"rates\" lets stiff integrate the rates",
             },
             Parameter {
                 name: "newton",
@@ -430,7 +430,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Contact,
         summary: "spring and damper while bodies overlap; the force jumps at touch-down and pulls before release",
         equation: "N = K depth + B depth'  while depth > 0",
-        source: "seed 004, eq 23a",
+        source: "the paper on modular simulation, eq 23a",
         parameters: &[
             CONTACT_STIFFNESS,
             Parameter {
@@ -452,7 +452,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Contact,
         summary: "rigid contact as a differential equation: continuous, never pulls, restitution as wanted",
         equation: "N = K max(0, e - beta (gap + e)/alpha),  e' = max(-e/beta, -(gap + e)/alpha)",
-        source: "seed 001, eq 15",
+        source: "Xiong, Kikuuwe and Yamamoto, eq 15",
         parameters: &[
             CONTACT_STIFFNESS_BY_IMPACT,
             Parameter {
@@ -499,7 +499,7 @@ pub const LAWS: &[Law] = &[
         summary: "rigid contact on a massless proxy behind a spring and a damper: never pulls; continuous with given steps",
         equation: "N = K (1 + beta/tau) max(0, -g - e beta/(beta + tau)),  e+ = max(-g, e beta/(beta + tau)),  \
                    g = gap + tau gap'",
-        source: "seed 001, eq 13, by backward Euler over a stage step tau, or its limit tau = 0",
+        source: "Xiong, Kikuuwe and Yamamoto, eq 13, by backward Euler over a stage step tau, or its limit tau = 0",
         parameters: &[
             CONTACT_STIFFNESS,
             Parameter {
@@ -521,7 +521,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Contact,
         summary: "damping that grows with the depth; continuous, but pulls where bodies part fast",
         equation: "N = K depth^n (1 + lambda depth')  while depth > 0",
-        source: "Hunt and Crossley 1975; seed 001, reference 6",
+        source: "Hunt and Crossley 1975; Xiong, Kikuuwe and Yamamoto, reference 6",
         parameters: &[
             Parameter {
                 name: "stiffness",
@@ -554,7 +554,7 @@ pub const LAWS: &[Law] = &[
         family: Family::Contact,
         summary: "no overlap and no pull at the end of the step; friction bounded by the normal force of the same step",
         equation: "0 <= N perp gap + T v_n >= 0;  closing contacts rebound with -restitution*v_n",
-        source: "Signorini's condition in the implicit step of seed 000",
+        source: "Signorini's condition in the implicit step of the paper on model P",
         parameters: &[Parameter {
             name: "restitution",
             unit: "",

@@ -7,7 +7,7 @@
 use crate::scalar::Real;
 use crate::scalar::vector::Range;
 
-/// `x` limited to magnitude `bound`: the solution y of y ∈ bound·sgn(x − y) (seed 001, eqs 2 and 4).
+/// `x` limited to magnitude `bound`: the solution y of y ∈ bound·sgn(x − y) (Xiong, Kikuuwe and Yamamoto, eqs 2 and 4).
 ///
 /// The result is `x` or ±`bound` exactly. A negative bound, as from a contact that pulls, counts as 0.
 #[inline(always)]
@@ -17,7 +17,7 @@ pub fn sat<R: Real>(bound: R, x: R) -> R {
 }
 
 /// The vector `x` shortened to length `bound` where it is longer: the projection onto a ball, and the solution y of
-/// y ∈ bound·sgn(x − y) (seed 004, eq 15; seed 001, eqs 2 and 4).
+/// y ∈ bound·sgn(x − y) (the paper on modular simulation, eq 15; Xiong, Kikuuwe and Yamamoto, eqs 2 and 4).
 ///
 /// A vector within the ball is returned unchanged, one outside comes out with length `bound` to within 4 ulp. With one
 /// component this is [`sat`], exactly. A negative bound counts as 0.
@@ -38,7 +38,7 @@ pub fn gsat<R: Real, const N: usize>(bound: R, mut x: [R; N]) -> [R; N] {
     x
 }
 
-/// Force of a rigid contact: the solution y ≥ 0 of y ∈ dio(x + y), which is max(0, −x) (seed 001, eq 5).
+/// Force of a rigid contact: the solution y ≥ 0 of y ∈ dio(x + y), which is max(0, −x) (Xiong, Kikuuwe and Yamamoto, eq 5).
 #[inline(always)]
 pub fn dio_resolvent<R: Real>(x: R) -> R {
     R::zero().max(-x)

@@ -28,8 +28,9 @@ mod ticks;
 pub use schematic::{Schematic, Symbol};
 use std::fmt;
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A grid of panels, filled row by row.
 #[derive(Clone, Debug, PartialEq)]
@@ -385,17 +386,30 @@ impl Figure {
 
 /// Writes beside `path` and renames, so that a reader never sees half a file.
 fn replace_file(path: &Path, bytes: &[u8]) -> Result<(), PlotError> {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.part", std::process::id()));
-    let part = path.with_file_name(name);
-    fs::write(&part, bytes)
-        .and_then(|()| fs::rename(&part, path))
-        .map_err(|error| {
-            // The first error is the one to report; a part that was never created cannot be removed.
-            let _ = fs::remove_file(&part);
-            PlotError::Write(path.to_path_buf(), error)
-        })
+    let failed = |error: io::Error| PlotError::Write(path.to_path_buf(), error);
+    let (part, mut file) = new_part(path).map_err(failed)?;
+    let written = file.write_all(bytes).and_then(|()| fs::rename(&part, path));
+    written.map_err(|error| {
+        let _ = fs::remove_file(&part);
+        failed(error)
+    })
+}
+
+/// Creates a file beside `path` that nobody else writes: neither another thread nor another process, which may have the same
+/// number on another machine.
+fn new_part(path: &Path) -> io::Result<(PathBuf, fs::File)> {
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let mut name = std::ffi::OsString::from(".");
+        name.push(path.file_name().unwrap_or_default());
+        let count = COUNT.fetch_add(1, Ordering::Relaxed);
+        name.push(format!(".{}-{count}.part", std::process::id()));
+        let part = path.with_file_name(name);
+        match fs::File::create_new(&part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => (),
+            created => return created.map(|file| (part, file)),
+        }
+    }
 }
 
 /// Why a figure could not be written.

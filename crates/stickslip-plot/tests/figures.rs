@@ -169,6 +169,30 @@ fn a_legend_that_all_panels_repeat_is_drawn_once() {
 }
 
 #[test]
+fn threads_that_save_the_same_file_leave_a_whole_one() {
+    let directory = std::env::temp_dir().join(format!("stickslip-plot-threads-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let path = directory.join("a.svg");
+    // What a process of this number has left behind is in nobody's way.
+    std::fs::write(directory.join(format!(".a.svg.{}-0.part", std::process::id())), "old").unwrap();
+    let figures = [1, 20_000].map(|count| {
+        let numbers: Vec<f64> = (0..count).map(|i| f64::from(i % 7)).collect();
+        Figure::from(Panel::new("x", "y").with(Series::line("", numbers.clone(), numbers)))
+    });
+    std::thread::scope(|scope| {
+        for figure in &figures {
+            for _ in 0..2 {
+                scope.spawn(|| (0..20).for_each(|_| figure.save(&path).unwrap()));
+            }
+        }
+    });
+    let saved = std::fs::read_to_string(&path).unwrap();
+    assert!(figures.iter().any(|figure| figure.to_svg() == saved));
+    assert_eq!(std::fs::read_dir(&directory).unwrap().count(), 2);
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+#[test]
 fn saving_follows_the_extension() {
     let directory = std::env::temp_dir().join(format!("stickslip-plot-{}", std::process::id()));
     std::fs::create_dir_all(&directory).unwrap();

@@ -25,7 +25,7 @@ pub const GROUND: Port = Port::Ground;
 
 /// A mechanical system being put together.
 ///
-/// The block of seed 000, with a controller that pulls it back once per step:
+/// The block of the paper on model P, with a controller that pulls it back once per step:
 ///
 /// ```
 /// use stickslip::integrate::Method;

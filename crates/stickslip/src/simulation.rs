@@ -1,8 +1,9 @@
 //! A scenario in motion: build once, then step, observe and steer.
 
 use crate::analysis::slip_events::SlipEventsReport;
-use crate::build::{Built, Place, build, start_of_balls, start_of_block};
+use crate::build::{Built, Place, build, build_first, start_of_ball, start_of_block};
 use crate::chain::{Aggregates, Chain, ChainState};
+use crate::divergence::not_finite;
 use crate::element::{Mode, Observation};
 use crate::handle::{Body, Element};
 use crate::integrate::lanes::{self, Lane};
@@ -260,10 +261,16 @@ impl fmt::Debug for Simulation {
 impl Simulation {
     /// Builds the network of a scenario and puts it at its start.
     pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
+        Self::of_the_first(scenario, usize::MAX)
+    }
+
+    /// As [`Simulation::new`], but of a chain or of many spheres at most the `first` move. The others are examined, so that this
+    /// refuses what `new` does.
+    pub(crate) fn of_the_first(scenario: Scenario, first: usize) -> Result<Self, ScenarioError> {
         let own =
             |(_, element): &(String, ElementSpec)| matches!(element, ElementSpec::Own(_) | ElementSpec::OwnContact(_));
         let open_ledger = scenario.elements.iter().any(own);
-        let mut built = build(&scenario)?;
+        let mut built = build_first(&scenario, first)?;
         let chain = built.chain_start.take();
         let spheres = built.spheres_start.take();
         let state = built.network.initial_state();
@@ -289,7 +296,21 @@ impl Simulation {
             aggregates: Aggregates::default(),
         };
         simulation.observe();
+        simulation.forgive_the_start();
         Ok(simulation)
+    }
+
+    /// The implicit step takes profiles at its end. One that is undefined at the start only is never used, unless it is seen there.
+    fn forgive_the_start(&mut self) {
+        if self.built().method != Method::ImplicitEuler || self.scratch.signals.broken().is_none() {
+            return;
+        }
+        let network = &self.built().network;
+        let used_first = |signal: usize| network.signals.profile(signal).value(network.time(1));
+        let defined = (0..network.signals.len()).all(|signal| used_first(signal).is_finite());
+        if defined && not_finite(self, &crate::trace::Columns::new(self)).is_none() {
+            self.scratch.signals.forgive();
+        }
     }
 
     /// Goes back to the start with other numbers in the scenario, in the room there is: the same as a simulation of the scenario
@@ -317,6 +338,7 @@ impl Simulation {
         fixed.built = built;
         fixed.system = OnceLock::new();
         self.observe();
+        self.forgive_the_start();
         Ok(true)
     }
 
@@ -419,7 +441,8 @@ impl Simulation {
             state.reset(chain, |block| start_of_block(spec, block));
         }
         if let (Some(spheres), Some(spec), Some(state)) = (&built.spheres, &scenario.spheres, &mut self.spheres) {
-            state.reset(start_of_balls(spec, spheres));
+            let balls = 0..state.balls().len();
+            state.reset(balls.map(start_of_ball(spec, spheres)).collect());
         }
         self.observe();
     }

@@ -1,7 +1,7 @@
 //! Loads and limits that `check` states, against statics by hand.
 
 use stickslip::Simulation;
-use stickslip::advice::{Advice, FrictionLine, advise};
+use stickslip::advice::{Advice, FrictionLine, Glance, advise};
 use stickslip::scenario::Scenario;
 
 const G: f64 = 9.81;
@@ -309,4 +309,130 @@ fn a_thousand_boxes_and_a_long_arm_are_checked_in_little_time() {
     let advice = advice(&text);
     let last = line(&advice, "c999").holding_limit.unwrap();
     assert!((last - 0.5 * 1000.0 * G).abs() < 1e-6 * last);
+}
+
+/// Motor and load turn together, so the torques 2.4 and 14/4 of the two frictions hold the motor against 5.9: either both hold or
+/// neither does.
+#[test]
+fn frictions_on_both_sides_of_a_gear_slip_together() {
+    let text = |torque: f64, inertia: f64| {
+        format!(
+            "[simulation]\nduration = 1\nstep = 0.001\nintegrator = \"implicit-euler\"\n\
+             [bodies.motor]\nkind = \"inertia\"\ninertia = 0.02\ntorque = {torque}\n\
+             [bodies.load]\nkind = \"inertia\"\ninertia = {inertia}\n\
+             [elements.mesh]\nkind = \"gear\"\nbetween = [\"motor\", \"load\"]\nratio = [1, 4]\n\
+             [elements.brush]\nkind = \"friction\"\nbetween = [\"motor\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 2.4\n\
+             [elements.seal]\nkind = \"friction\"\nbetween = [\"load\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 14\n"
+        )
+    };
+    for (torque, inertia) in [(4.72, 0.3), (4.72, 20.0), (5.9 * 1.25, 1.0)] {
+        let advice = advice(&text(torque, inertia));
+        let part = torque / 5.9;
+        holds(&advice, "brush", part * 2.4, 2.4);
+        holds(&advice, "seal", part * 14.0, 14.0);
+    }
+}
+
+/// Two brakes on one block: 30 N of 40 N, whichever way they are split they hold.
+#[test]
+fn frictions_side_by_side_slip_together() {
+    let brake = |name: &str, limit: f64| {
+        format!(
+            "[elements.{name}]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"implicit\"\nkinetic = {limit}\n"
+        )
+    };
+    let text = scenario(
+        "implicit-euler",
+        "[bodies.block]\nkind = \"mass\"\nmass = 3\nforce = 30\n",
+    );
+    let advice = advice(&(text + &brake("weak", 4.0) + &brake("strong", 36.0)));
+    holds(&advice, "weak", 3.0, 4.0);
+    holds(&advice, "strong", 27.0, 36.0);
+}
+
+/// A pile of plates, each rubbing on the one below: the push on the top plate goes through all of them.
+#[test]
+fn many_frictions_in_a_row_are_checked_and_too_many_are_counted() {
+    let pile = |plates: usize| {
+        let mut text = scenario("rk4", "");
+        for i in 0..plates {
+            let below = if i == 0 {
+                "ground".to_string()
+            } else {
+                format!("p{}", i - 1)
+            };
+            let push = if i + 1 == plates { "force = 0.7\n" } else { "" };
+            text += &format!(
+                "[bodies.p{i}]\nkind = \"mass\"\nmass = 0.3\n{push}[elements.f{i}]\nkind = \"friction\"\n\
+                 between = [\"p{i}\", \"{below}\"]\nlaw = \"lugre\"\nkinetic = 2.5\nstiffness = 1e4\n"
+            );
+        }
+        advice(&text)
+    };
+    let some = pile(400);
+    for name in ["f0", "f200", "f399"] {
+        let line = line(&some, name);
+        let load = line.peak_load.unwrap();
+        assert!((load - 0.7).abs() < 1e-6 && line.holding_limit == Some(2.5), "{line:?}");
+    }
+    let many = pile(1100);
+    let words = &line(&many, "f500").counted;
+    assert!(words.starts_with("not estimated: 1100 directions"), "{words}");
+}
+
+/// `check` builds a part of a chain and refuses what `run` does.
+#[test]
+fn what_is_wrong_far_down_a_chain_is_found_by_check() {
+    let chain = |more: &str| {
+        format!(
+            "[simulation]\nduration = 1\nstep = 0.01\nintegrator = \"implicit-euler\"\n[chain]\ncount = 60000\n\
+             neighbour = {{ stiffness = 1000 }}\ndrive = {{ stiffness = 1, velocity = 0.1 }}\n{more}\n\
+             [chain.friction]\nlaw = \"implicit\"\nkinetic = 1\n"
+        )
+    };
+    let root = "body = { mass = 1, position = \"sqrt(40000 - i)\" }";
+    let count = "body = { mass = 1, velocity = \"1/(n - 60000)\" }";
+    for (more, words) in [(root, "position of block 40001"), (count, "velocity of block 0")] {
+        let scenario = || Scenario::parse(&chain(more), "chain.toml", &[]).unwrap();
+        let built = Simulation::new(scenario()).err().unwrap().to_string();
+        let looked_at = Glance::new(scenario()).err().unwrap().to_string();
+        assert_eq!(built, looked_at);
+        assert!(built.contains(words), "{built}");
+    }
+}
+
+/// The same where numbers are drawn: the step just stable for the first blocks is not for all of them.
+#[test]
+fn the_stiffest_of_all_blocks_decides_in_check_too() {
+    let chain = |mass: f64| {
+        let text = format!(
+            "[simulation]\nduration = 1\nstep = 0.01\nintegrator = \"implicit-euler\"\n[chain]\ncount = 100000\n\
+             body = {{ mass = {mass} }}\nneighbour = {{ stiffness = 1000 }}\ndrive = {{ stiffness = 1, velocity = 0.1 }}\n\
+             spread = {{ mass = 0.9, seed = 5 }}\n[chain.friction]\nlaw = \"implicit\"\nkinetic = 1\n"
+        );
+        Scenario::parse(&text, "chain.toml", &[]).unwrap()
+    };
+    let (mut seen, mut mass) = ([false; 2], 0.9);
+    // From surely unstable to surely stable: 4·1000/(0.1·m) 1/s² is 40 000 1/s² at m = 1.
+    while mass < 1.05 {
+        let stable = Simulation::new(chain(mass)).is_ok();
+        assert_eq!(Glance::new(chain(mass)).is_ok(), stable, "{mass}");
+        seen[usize::from(stable)] = true;
+        mass += 0.002;
+    }
+    assert_eq!(seen, [true; 2]);
+}
+
+/// A bristle so soft that eight of its periods are more steps than can be counted.
+#[test]
+fn a_bristle_of_any_softness_is_looked_at() {
+    for stiffness in ["1e-300", "1e-60", "1e-30", "1e-20"] {
+        let text = format!(
+            "[simulation]\nduration = 1e4\nstep = 1e-4\nintegrator = \"rk4\"\n[bodies.block]\nkind = \"mass\"\nmass = 2\n\
+             force = \"3*sin(7*t)\"\n[elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"lugre\"\n\
+             kinetic = 4\nstiffness = {stiffness}\n"
+        );
+        let advice = advice(&text);
+        assert_eq!(line(&advice, "floor").load_line, None, "{stiffness}");
+    }
 }

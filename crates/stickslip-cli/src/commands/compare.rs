@@ -3,7 +3,7 @@
 use super::run::Progress;
 use crate::failure::{Failure, print, print_json, suggestion, unknown_law, warn};
 use crate::picture::{self, Curve, Quantity};
-use crate::stop::stop_flag;
+use crate::stop::{self, stop_flag};
 use crate::text::{list, number, table};
 use clap::Args;
 use serde::Serialize;
@@ -106,6 +106,7 @@ impl Compare {
         let angular = angular(&scenario, &scenario.elements[index].1);
         let mut panels = panels(angular);
         let mut rows = Vec::new();
+        let kept = stop::keep_nothing();
         for (written, (simulation, chosen)) in simulations {
             let name = written.to_string();
             let (row, curves) = measure(simulation, index, &name, chosen)?;
@@ -117,6 +118,7 @@ impl Compare {
             }
             rows.push(row);
         }
+        drop(kept);
         if let Some(path) = &self.plot {
             let title = format!("{} ({})", scenario.title, self.element).replace('$', "");
             picture::save(&picture::figure(title.trim().to_string(), panels), path)?;

@@ -3,7 +3,7 @@
 use crate::experiments::{EXPERIMENTS, Experiment, Findings, Number, Rig};
 use crate::failure::{Failure, note, print, print_json};
 use crate::picture;
-use crate::stop::stopped;
+use crate::stop::{self, stopped};
 use crate::text::{list, number, table};
 use clap::Args;
 use serde_json::{Map, Value, json};
@@ -60,6 +60,7 @@ impl ExperimentCommand {
         }
         let laws = self.laws()?;
         let mut tried = Vec::new();
+        let kept = stop::keep_nothing();
         for law in laws {
             let rig = Rig::new(law, &self.set);
             let outcome = match (experiment.run)(&rig) {
@@ -76,6 +77,7 @@ impl ExperimentCommand {
                 outcome,
             });
         }
+        drop(kept);
         if let Some(path) = &self.plot {
             picture::save(&figure(experiment, &tried), path)?;
         }

@@ -8,7 +8,7 @@ use crate::failure::{Failure, note, print, print_data, print_json};
 use crate::output::Place;
 use crate::picture;
 use crate::row_file::{self, RowFile, field};
-use crate::stop::stop_flag;
+use crate::stop::{self, stop_flag};
 use crate::text::{about, number, table};
 use crate::trace_file::quoted;
 use clap::Args;
@@ -212,6 +212,7 @@ impl Map {
             quoted(&sweep.axes()[1].key)
         );
         let mut results = Results::new(&self, &sweep, &header)?;
+        let kept = stop::keep_rows(results.file.as_ref().and_then(RowFile::rows_at));
         let start = Instant::now();
         let outcome = if self.trace_boundary {
             self.trace(&sweep, &mut results)
@@ -219,6 +220,7 @@ impl Map {
             self.fill(&sweep, &mut results)
         };
         let seconds = start.elapsed().as_secs_f64();
+        drop(kept);
         let whole = match outcome {
             Ok(whole) => whole,
             Err(error) => return Err(results.broken(&error)),

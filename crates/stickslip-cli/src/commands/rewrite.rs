@@ -17,7 +17,7 @@ Examples:
 /// Show the ordinary differential equation that a differential inclusion becomes
 ///
 /// The equations of `[inclusion]` with the set-valued maps sgn (dry friction) and dio (rigid contact) are rewritten term
-/// by term (seed 001, section 3.3). Programs define STATES, INITIAL and rhs(t, y), and need nothing but the standard
+/// by term (Xiong, Kikuuwe and Yamamoto, section 3.3). Programs define STATES, INITIAL and rhs(t, y), and need nothing but the standard
 /// library of their language.
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

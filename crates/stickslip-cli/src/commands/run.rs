@@ -5,12 +5,13 @@ mod summary;
 use crate::failure::{Failure, note, print, print_json, warn};
 use crate::output::is_standard_output;
 use crate::picture::{self, Recording, Window};
-use crate::stop::stop_flag;
+use crate::stop::{self, stop_flag};
 use crate::trace_file::{Format, TraceFile};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 use stickslip::Simulation;
 use stickslip::quantity::{Dimension, parse_quantity};
@@ -92,14 +93,14 @@ impl Run {
         let steps = simulation.built().steps;
         let scenario = simulation.scenario();
         let rows = steps / self.every + 2;
-        let mut recording = match &self.plot {
+        let recording = match &self.plot {
             Some(_) => {
                 let window = Window::new(self.from, self.until, scenario.simulation.duration)?;
                 Some(Recording::new(scenario, columns.names(), rows, window)?)
             }
             None => None,
         };
-        let mut trace = match &self.out {
+        let trace = match &self.out {
             Some(path) => Some(TraceFile::create(path, columns.names())?),
             None => None,
         };
@@ -107,12 +108,12 @@ impl Run {
             warn(scenario, &simulation.built().warnings);
         }
 
-        let mut sink = |row: &[f64]| {
-            if let Some(recording) = &mut recording {
-                recording.row(row);
-            }
-            trace.as_mut().map_or(Ok(()), |trace| trace.row(row))
-        };
+        let results = Arc::new(Mutex::new(Results {
+            trace,
+            recording,
+            last: 0.0,
+        }));
+        let mut sink = |row: &[f64]| results.lock().unwrap_or_else(PoisonError::into_inner).row(row);
         let wanted = self.out.is_some() || self.plot.is_some();
         let mut progress = Progress::new(steps, self.quiet);
         let options = Options {
@@ -121,8 +122,15 @@ impl Run {
             progress: Some(&mut |done| progress.show(done)),
         };
         let rows = wanted.then_some((&columns, &mut sink as &mut Sink<'_>));
+        let kept = stop::keep({
+            let (results, plot) = (Arc::clone(&results), self.plot.clone());
+            move || Results::leave(&results, plot.as_deref(), wanted)
+        });
         let outcome = run(&mut simulation, rows, options);
+        drop(kept);
         progress.clear();
+        let Results { trace, recording, .. } =
+            std::mem::take(&mut *results.lock().unwrap_or_else(PoisonError::into_inner));
         let mut outcome = match (outcome, trace) {
             // The trace is whole before anything else is tried.
             (Ok(outcome), Some(trace)) => {
@@ -162,6 +170,55 @@ impl Run {
                 outcome.report.t_end
             ))),
             Ended::Failed(error) => Err(Failure::Work(format!("error: {error}"))),
+        }
+    }
+}
+
+/// What a run leaves: rows so far.
+#[derive(Default)]
+struct Results {
+    trace: Option<TraceFile>,
+    recording: Option<Recording>,
+    /// Time of the last row, s.
+    last: f64,
+}
+
+impl Results {
+    fn row(&mut self, row: &[f64]) -> io::Result<()> {
+        self.last = row.first().copied().unwrap_or_default();
+        if let Some(recording) = &mut self.recording {
+            recording.row(row);
+        }
+        self.trace.as_mut().map_or(Ok(()), |trace| trace.row(row))
+    }
+
+    /// Completes the files while the run is within a step that takes long.
+    fn leave(results: &Mutex<Self>, plot: Option<&Path>, wanted: bool) -> Failure {
+        // Whoever reads a pipe may never take the row that is being written.
+        const PATIENCE: Duration = Duration::from_millis(50);
+        let start = Instant::now();
+        let mut results = loop {
+            match results.try_lock() {
+                Ok(results) => break results,
+                Err(TryLockError::Poisoned(results)) => break results.into_inner(),
+                Err(TryLockError::WouldBlock) if start.elapsed() < PATIENCE => {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                Err(TryLockError::WouldBlock) => return Failure::Work("stopped while a row was written".to_string()),
+            }
+        };
+        let Results { trace, recording, last } = std::mem::take(&mut *results);
+        let finished = trace.map_or(Ok(()), TraceFile::finish);
+        let drawn = match (recording, plot) {
+            (Some(recording), Some(path)) => picture::save(&recording.figure(), path),
+            _ => Ok(()),
+        };
+        match finished.and(drawn) {
+            Ok(()) if wanted => Failure::Work(format!(
+                "stopped within a step that takes long; files hold everything up to t = {last} s"
+            )),
+            Ok(()) => Failure::Work("stopped within a step that takes long".to_string()),
+            Err(failure) => failure,
         }
     }
 }
@@ -229,5 +286,37 @@ impl Progress {
         if let Some(bar) = self.bar.take() {
             bar.finish_and_clear();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_completed_in_place_of_a_run_that_does_not_end() {
+        let path = std::env::temp_dir().join(format!("left-{}.csv", std::process::id()));
+        let names = ["t".to_string(), "x".to_string()];
+        let mut results = Results {
+            trace: Some(TraceFile::create(&path, &names).unwrap()),
+            ..Results::default()
+        };
+        results.row(&[0.0, 1.5]).unwrap();
+        results.row(&[0.25, -3.0]).unwrap();
+        let results = Mutex::new(results);
+        // Within a row there is nothing to complete.
+        let row = results.lock().unwrap();
+        let Failure::Work(text) = Results::leave(&results, None, true) else {
+            panic!()
+        };
+        assert_eq!(text, "stopped while a row was written");
+        drop(row);
+        let Failure::Work(text) = Results::leave(&results, None, true) else {
+            panic!()
+        };
+        assert!(text.ends_with("files hold everything up to t = 0.25 s"), "{text}");
+        let file = std::fs::read_to_string(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(file, "t,x\n0.0,1.5\n0.25,-3.0\n");
     }
 }

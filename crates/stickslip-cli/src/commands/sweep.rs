@@ -3,7 +3,7 @@
 use super::run::{Progress, threads};
 use crate::failure::{Failure, note, print_data};
 use crate::row_file::{self, Description, RowFile, field};
-use crate::stop::stop_flag;
+use crate::stop::{self, stop_flag};
 use crate::text::about;
 use crate::trace_file::quoted;
 use clap::Args;
@@ -130,7 +130,9 @@ impl Sweep {
                 io::Error::from(io::ErrorKind::BrokenPipe)
             })
         };
+        let kept = stop::keep_rows(None);
         let outcome = self.drive(sweep, rows, &mut sink);
+        drop(kept);
         match broken {
             Some(failure) => Err(failure),
             None => outcome.map_err(|error| Failure::Work(error.to_string()))?.end(None),
@@ -182,7 +184,10 @@ impl Sweep {
         } else {
             RowFile::create(path, header, &description)?
         };
-        match self.drive(sweep, rows, &mut |row| file.row(&line(&row))) {
+        let kept = stop::keep_rows(file.rows_at());
+        let outcome = self.drive(sweep, rows, &mut |row| file.row(&line(&row)));
+        drop(kept);
+        match outcome {
             Ok(done) if done.whole => {
                 file.finish()?;
                 done.end(None)

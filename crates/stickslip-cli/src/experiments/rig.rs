@@ -181,14 +181,11 @@ impl<'a> Rig<'a> {
             ("kinetic = 10", "static = 12")
         };
         let mut lines = Vec::new();
-        if !self.sets(&["mu_kinetic", "table"]) {
+        let own_curve = self.sets(&["table", "curve"]);
+        if !own_curve && !self.sets(&["mu_kinetic"]) {
             lines.push(kinetic.to_string());
         }
-        let curve = if self.sets(&["table"]) {
-            Curve::Coulomb
-        } else {
-            setting.curve
-        };
+        let curve = if own_curve { Curve::Coulomb } else { setting.curve };
         match curve {
             Curve::Coulomb => (),
             Curve::Breakaway(_) if !self.law.needs_stribeck => lines.push(still.to_string()),
@@ -226,9 +223,23 @@ impl<'a> Rig<'a> {
     /// # Errors
     /// If it cannot be built or the run fails.
     pub fn record(&self, setting: &Setting<'_>, columns: &[&str]) -> Result<Record, Failure> {
+        if self.sets(&["law"]) {
+            return Err(Failure::input(
+                "the law of an experiment is not changed by --set",
+                "name it with --law, for example --law dahl",
+            ));
+        }
+        if self.sets(&["kind"]) {
+            return Err(Failure::input(
+                "the experiment needs its friction",
+                "leave elements.floor a friction",
+            ));
+        }
         let build = |coefficients: bool| {
-            let scenario = Scenario::parse(&self.text(setting, coefficients), "experiment", self.sets)?;
-            Simulation::new(scenario)
+            let text = self.text(setting, coefficients);
+            let with = |sets: &[String]| Scenario::parse(&text, "experiment", sets).and_then(Simulation::new);
+            // Nobody has seen the text: what is wrong is wrong with an argument.
+            with(self.sets).map_err(|error| error.blame_arguments(|sets| with(sets).is_ok()))
         };
         // A law that is written with coefficients says so when it meets forces; the first message is about the user's
         // changes, if those are wrong.

@@ -1,4 +1,4 @@
-//! Damping that grows with the depth (Hunt and Crossley 1975, seed 001's reference 6).
+//! Damping that grows with the depth (Hunt and Crossley 1975, Xiong, Kikuuwe and Yamamoto's reference 6).
 //!
 //! N = K·depthⁿ·(1 + λ·depth′) while the bodies overlap. The force begins and ends at 0, but pulls where they part faster
 //! than 1/λ. It is given as published, not clamped; friction on such a contact takes max(0, N).

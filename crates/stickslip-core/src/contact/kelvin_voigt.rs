@@ -1,4 +1,4 @@
-//! Spring and damper side by side, acting while the bodies overlap (seed 004, eq 23a).
+//! Spring and damper side by side, acting while the bodies overlap (the paper on modular simulation, eq 23a).
 //!
 //! The force jumps by B·(approach speed) at touch-down and pulls before release: the price of its simplicity. Friction
 //! on such a contact takes max(0, N) as its normal force.

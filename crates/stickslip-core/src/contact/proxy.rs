@@ -1,5 +1,5 @@
 //! Rigid contact through a massless proxy behind a spring and a damper, by its own backward Euler rule over the step of
-//! a stage (seed 001, eq 13).
+//! a stage (Xiong, Kikuuwe and Yamamoto, eq 13).
 //!
 //! 0 ∈ K·(e + β·ė) − dio(p + e), f ∈ dio(p + e): the proxy at p + e may not enter the obstacle. With ė = (e⁺ − e)/τ and the
 //! gap p⁺ = p + τ·ṗ at the end of the stage, eq 5 gives

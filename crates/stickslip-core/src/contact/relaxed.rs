@@ -1,4 +1,4 @@
-//! Rigid contact relaxed to an ordinary differential equation (seed 001, eqs 13 to 15).
+//! Rigid contact relaxed to an ordinary differential equation (Xiong, Kikuuwe and Yamamoto, eqs 13 to 15).
 //!
 //! The force f ∈ dio(p) of a rigid contact at the gap p is replaced by 0 ∈ K·(e + β·ė) − dio(p + e + α·ė), whose solution
 //! by eq 5 is

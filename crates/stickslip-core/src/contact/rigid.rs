@@ -1,7 +1,7 @@
 //! Rigid contact with Coulomb friction over one step, in closed form.
 //!
 //! 0 ≤ N ⊥ gap + T·v_n ≥ 0 with v_n the normal velocity at the end of the step: the bodies may not overlap, the force
-//! may not pull, and it acts only if they touch. The friction is that of seed 000, eq 20 with the limit μ·N of this step.
+//! may not pull, and it acts only if they touch. The friction is that of the paper on model P, eq 20 with the limit μ·N of this step.
 
 use crate::friction::implicit::resolve_constant;
 use crate::scalar::Real;

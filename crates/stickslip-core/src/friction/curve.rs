@@ -1,4 +1,4 @@
-//! The steady friction curve: force against sliding speed (seed 000, eqs 3-6).
+//! The steady friction curve: force against sliding speed (the paper on model P, eqs 3-6).
 
 use crate::scalar::{Lanes, Mask, Real};
 
@@ -14,10 +14,10 @@ pub trait Curve<R: Real> {
     fn viscous(&self) -> R;
     /// The largest force that holds a contact already at rest.
     fn holding(&self, load: R) -> R;
-    /// True when neither speed nor viscosity change the force, so that the closed form of seed 000, eq 11 applies.
+    /// True when neither speed nor viscosity change the force, so that the closed form of the paper on model P, eq 11 applies.
     fn constant(&self) -> bool;
     /// A bound of how steeply the force falls with speed: max of −d(dry)/dv (0 if it never falls), per unit of load.
-    /// It decides whether seed 000, eq 14 has one solution: T/M times this bound must stay below 1.
+    /// It decides whether the paper on model P, eq 14 has one solution: T/M times this bound must stay below 1.
     fn steepest_fall(&self) -> f64;
 
     /// Whole friction at a speed: dry and viscous part.
@@ -109,8 +109,8 @@ impl<C: Curve<R>, R: Real> Curve<R> for Toward<'_, C, R> {
 ///
 /// g(v) = kinetic + (holding − kinetic)·exp(−(v/v_s)^δ) + viscous·v
 ///
-/// seed 000, eq 6 with its sign corrected (the force on the body is −g(|v|)·sgn(v)). Without a Stribeck velocity the
-/// dry part is `kinetic` at every speed and `holding` acts only on a contact at rest (seed 000, eq 4).
+/// the paper on model P, eq 6 with its sign corrected (the force on the body is −g(|v|)·sgn(v)). Without a Stribeck velocity the
+/// dry part is `kinetic` at every speed and `holding` acts only on a contact at rest (the paper on model P, eq 4).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stribeck<R> {
     /// Dry friction of fast sliding.
@@ -129,7 +129,7 @@ pub struct Stribeck<R> {
 }
 
 impl Stribeck<f64> {
-    /// Coulomb friction (seed 000, eq 3).
+    /// Coulomb friction (the paper on model P, eq 3).
     pub fn coulomb(force: f64) -> Self {
         Self::new(force, force, 0.0, None, 2.0)
     }
@@ -174,7 +174,7 @@ impl Stribeck<f64> {
 }
 
 impl<R: Real> Stribeck<R> {
-    /// Whether one force acts at every speed and at rest, so that the closed form of seed 000, eq 11 applies.
+    /// Whether one force acts at every speed and at rest, so that the closed form of the paper on model P, eq 11 applies.
     #[inline(always)]
     pub fn is_coulomb(&self) -> bool {
         self.constant && self.holding.same(self.kinetic).all()

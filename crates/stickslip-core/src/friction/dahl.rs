@@ -1,4 +1,4 @@
-//! The Dahl model (seed 004, eq 11): ė = v − |v|·K·e/F, f = K·e (resisting). It is the LuGre model without bristle
+//! The Dahl model (the paper on modular simulation, eq 11): ė = v − |v|·K·e/F, f = K·e (resisting). It is the LuGre model without bristle
 //! damping, and drifts like it.
 
 use super::{Bristle, Slip, curve::Curve, lugre::Lugre};

@@ -1,21 +1,21 @@
-//! Friction for constant-step simulation that reaches zero velocity in finite time (seed 000, eqs 11-20).
+//! Friction for constant-step simulation that reaches zero velocity in finite time (the paper on model P, eqs 11-20).
 //!
 //! The law asks for the force and the velocity at the END of the step together:
 //!
 //! v_k = v̄ + W·f_k,  f_k ∈ −g(|v_k|)·Sgn(v_k)
 //!
 //! where v̄ is the velocity the step would reach without this friction and W = T/M the compliance along the slip
-//! (two bodies: T·(1/M_a + 1/M_b), seed 000, eq 18). No threshold, no parameter.
+//! (two bodies: T·(1/M_a + 1/M_b), the paper on model P, eq 18). No threshold, no parameter.
 
 use super::{Resolved, along, curve::Curve};
 use crate::scalar::vector::norm;
 use crate::scalar::{Mask, Real};
 use crate::sets::sat;
 
-/// Coulomb friction in closed form (seed 000, eq 12): v = v̄ − clamp(v̄, ±W·F).
+/// Coulomb friction in closed form (the paper on model P, eq 12): v = v̄ − clamp(v̄, ±W·F).
 ///
 /// Written as a soft threshold the velocity of a contact that sticks is v̄ − v̄, exactly 0; the printed form leaves a
-/// residue of order 1e-18 in 2 % to 10 % of the sticking steps. Vectors: sgn(x) becomes x/|x| (seed 000, eq 20).
+/// residue of order 1e-18 in 2 % to 10 % of the sticking steps. Vectors: sgn(x) becomes x/|x| (the paper on model P, eq 20).
 #[inline(always)]
 pub fn resolve_constant<R: Real, const N: usize>(v_bar: [R; N], compliance: R, limit: R) -> Resolved<R, N> {
     let speed = norm(v_bar);
@@ -27,7 +27,7 @@ pub fn resolve_constant<R: Real, const N: usize>(v_bar: [R; N], compliance: R, l
     compose(v_bar, compliance, limit, sliding, speed.le(reach))
 }
 
-/// The general curve with the exact φ̂ of seed 000, eq 14, and the stick memory of eq 19.
+/// The general curve with the exact φ̂ of the paper on model P, eq 14, and the stick memory of eq 19.
 ///
 /// `was_stuck` is the memory s_{k−1}. Eq 19b is used in its corrected form: it compares |v̄| with W·|φ(±0)|, since φ̂
 /// has no value inside that band. A contact sticks if W·g(0⁺) can stop it, or if it was stuck and the holding force
@@ -59,7 +59,7 @@ pub fn resolve<R: Real, C: Curve<R>, const N: usize>(
     compose(v_bar, compliance, limit, sliding, stuck)
 }
 
-/// The approximation of seed 000, eq 16, kept for comparison: φ̂(v̄) ≈ φ(v̄ − sgn(v̄)·W·|φ(±0)|).
+/// The approximation of the paper on model P, eq 16, kept for comparison: φ̂(v̄) ≈ φ(v̄ − sgn(v̄)·W·|φ(±0)|).
 ///
 /// It is explicit in the rate-dependent part: with viscosity B it reverses the velocity when T·B/M > 1 and diverges
 /// when T·B/M > 2. [`resolve`] does not.

@@ -1,4 +1,4 @@
-//! Karnopp's model: a band of velocities that counts as zero (seed 000, eq 7). A baseline: it creeps inside its band.
+//! Karnopp's model: a band of velocities that counts as zero (the paper on model P, eq 7). A baseline: it creeps inside its band.
 
 use super::{Slip, along, curve::Curve};
 use crate::scalar::Real;

@@ -1,7 +1,7 @@
-//! The LuGre model (seed 004, eq 12): ė = v − |v|·K·e/g(|v|), f = K·e + B·ė + D·v (resisting).
+//! The LuGre model (the paper on modular simulation, eq 12): ė = v − |v|·K·e/g(|v|), f = K·e + B·ė + D·v (resisting).
 //!
 //! It drifts under an oscillating load below the limit: its bristle creeps while |e| is below its steady value. In
-//! seed 004 g is a length; here it is the steady curve, a force, divided by K.
+//! the paper on modular simulation g is a length; here it is the steady curve, a force, divided by K.
 
 use super::{Bristle, Slip, curve::Curve, vector_state};
 use crate::scalar::Real;

@@ -1,4 +1,4 @@
-//! Viscosity in place of dry friction near zero velocity (Martins and Oden; seed 000, eq 8). A baseline: it creeps
+//! Viscosity in place of dry friction near zero velocity (Martins and Oden; the paper on model P, eq 8). A baseline: it creeps
 //! under any static load.
 
 use super::{Bristle, Slip, curve::Curve};

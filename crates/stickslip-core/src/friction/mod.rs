@@ -39,7 +39,7 @@ pub trait Bristle<R: Real>: Copy {
 
     /// Force on the first body, and the rate of every state.
     ///
-    /// `tau` is the step of the stage (seed 004, eq 22): `state + tau * rate` is the law's own implicit update. Laws
+    /// `tau` is the step of the stage (the paper on modular simulation, eq 22): `state + tau * rate` is the law's own implicit update. Laws
     /// that are plain differential equations ignore it.
     fn respond<C: Curve<R>, const N: usize>(
         &self,

@@ -1,13 +1,13 @@
-//! Dry friction on a massless proxy tied to the body by a spring and a damper (seed 004, eqs 14-19), and its plain
-//! differential-equation form (seed 001, eq 9).
+//! Dry friction on a massless proxy tied to the body by a spring and a damper (the paper on modular simulation, eqs 14-19), and its plain
+//! differential-equation form (Xiong, Kikuuwe and Yamamoto, eq 9).
 //!
-//! f = F·sgn(v − ė),  f = K·e + B·ė   (f resisting; seed 004, eq 17)
+//! f = F·sgn(v − ė),  f = K·e + B·ė   (f resisting; the paper on modular simulation, eq 17)
 //!
-//! The backward Euler rule over a step τ solves both at once (seed 004, eq 19):
+//! The backward Euler rule over a step τ solves both at once (the paper on modular simulation, eq 19):
 //!
 //! f = gsat(F, (B + τK)·v + K·e),  ė = (f − K·e)/(B + τK)
 //!
-//! so e + τ·ė is the implicit update. With τ = 0 it is the ordinary differential equation of seed 001 with B = K·β.
+//! so e + τ·ė is the implicit update. With τ = 0 it is the ordinary differential equation of Xiong, Kikuuwe and Yamamoto with B = K·β.
 //! The term τ·K·v is artificial damping: in stick the staged Runge-Kutta form is of first order only; τ = 0 is of
 //! fourth order in stick, but in slip it needs T·K/B < 2.78.
 
@@ -16,7 +16,7 @@ use crate::scalar::Real;
 use crate::scalar::vector::{add, dot, norm, scale, sub};
 use crate::sets::gsat;
 
-/// Proxy friction. `STAGED` is true for seed 004's form, which uses the step of the stage, and false for seed 001's.
+/// Proxy friction. `STAGED` is true for the modular simulation paper's form, which uses the step of the stage, and false for Xiong, Kikuuwe and Yamamoto's.
 #[derive(Clone, Copy, Debug)]
 pub struct Proxy<R, const STAGED: bool> {
     /// Stiffness K of the bristle.

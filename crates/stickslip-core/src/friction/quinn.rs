@@ -1,4 +1,4 @@
-//! Quinn's model: a continuous friction that balances the applied force at rest (seed 000, eq 9). A baseline: with an
+//! Quinn's model: a continuous friction that balances the applied force at rest (the paper on model P, eq 9). A baseline: with an
 //! applied force above the limit it can push a body across zero velocity, doing positive work.
 
 use super::{Slip, curve::Curve};

@@ -24,14 +24,14 @@ pub struct Estimate {
     pub time_from: String,
 }
 
-/// Blocks of a chain or spheres that are built to be looked at; more are like these.
+/// Blocks of a chain or spheres that are moved to be looked at; more are like these.
 const LOOKED_AT: usize = 10_000;
 /// Computing time of the trial.
 const TRIAL: Duration = Duration::from_millis(10);
 /// When it is stopped within a step: a method that chooses its own steps may need very many of them for one.
 const PATIENCE: Duration = Duration::from_millis(300);
 
-/// A scenario built to be looked at: of very many blocks or spheres only the first.
+/// A scenario built to be looked at: of very many blocks or spheres only the first move, though all are examined.
 pub struct Glance {
     /// The simulation.
     pub simulation: Simulation,
@@ -46,20 +46,16 @@ impl Glance {
     ///
     /// # Errors
     /// As [`Simulation::new`].
-    pub fn new(mut scenario: Scenario) -> Result<Self, ScenarioError> {
-        let chain = scenario.chain.as_mut().map(|chain| &mut chain.count);
-        let spheres = scenario.spheres.as_mut().map(|spheres| &mut spheres.count);
-        let (mut times, mut all) = (1.0, 0);
-        for count in [chain, spheres].into_iter().flatten() {
-            all = *count;
-            *count = all.min(LOOKED_AT);
-            times = all as f64 / *count as f64;
-        }
-        let simulation = Simulation::new(scenario)?;
+    pub fn new(scenario: Scenario) -> Result<Self, ScenarioError> {
+        let chain = scenario.chain.as_ref().map(|chain| chain.count);
+        let spheres = scenario.spheres.as_ref().map(|spheres| spheres.count);
+        let count = chain.or(spheres).unwrap_or(0);
+        let times = count.max(1) as f64 / count.clamp(1, LOOKED_AT) as f64;
+        let simulation = Simulation::of_the_first(scenario, LOOKED_AT)?;
         Ok(Glance {
             simulation,
             times,
-            count: all,
+            count,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Loads on frictions with everything stuck, and whether they hold.
 
 use super::modes::{bristle_modes, load_lines};
-use super::statics::{Island, Row};
+use super::statics::{Island, MOST_FIRM_ROWS, MOST_ROWS, Row};
 use super::{FrictionLine, angular, kind, levels, stiffness};
 use crate::build::Place;
 use crate::element::contact::{Geometry, Touch};
@@ -57,13 +57,15 @@ pub(super) struct Held {
     /// Contacts whose body moves although they hold.
     gives_way: Vec<usize>,
     stands: Vec<Option<Stand>>,
+    /// The force that each friction element can hold, where it is the same all the time.
+    always_held: Vec<Option<f64>>,
     /// J: velocities counted from the first, and the share of each in the row.
     jacobian: Vec<Vec<(usize, f64)>>,
     pub(super) islands: Vec<Island>,
     /// Island of each row; `None` where nothing is free to move or the island is too large.
     island: Vec<Option<usize>>,
-    /// Rows that were left out because too many touch each other.
-    pub(super) left_out: Vec<bool>,
+    /// Of rows that are not solved because too many hang together: how many.
+    pub(super) left_out: Vec<Option<usize>>,
 }
 
 /// One moment of a scan.
@@ -82,8 +84,6 @@ pub(super) struct Moment<'a> {
 }
 
 pub(super) const NEGLIGIBLE: f64 = 1e-12;
-/// More rows than this in one island are not solved: the matrices are dense.
-const MOST_ROWS: usize = 240;
 /// Points within this part of the size of a body touch.
 const TOUCHING: f64 = 0.01;
 /// Samples of a load along the run when its peak is looked for.
@@ -114,6 +114,9 @@ impl Held {
             points_of: vec![0..0; scenario.elements.len()],
             gives_way: Vec::new(),
             stands: vec![None; scenario.elements.len()],
+            always_held: (scenario.elements.iter())
+                .map(|(_, element)| always_held(scenario, element))
+                .collect(),
             jacobian: Vec::new(),
             islands: Vec::new(),
             island: Vec::new(),
@@ -282,6 +285,7 @@ impl Held {
 
     /// Joins rows that move the same free bodies, and finds how each answers each. `None` if a number is not finite.
     fn find_islands(&mut self, scratch: &mut Scratch, kinds: &[Row]) -> Option<()> {
+        let limits = self.limits();
         let network = &self.simulation.built().network;
         let velocities = network.layout.velocities();
         // The body of each velocity; none for drivers, which pass nothing on.
@@ -318,12 +322,14 @@ impl Held {
             }
             members[numbers[root]].push(i);
         }
-        self.left_out = vec![false; self.jacobian.len()];
+        self.left_out = vec![None; self.jacobian.len()];
         self.island = vec![None; self.jacobian.len()];
         members.retain(|rows| {
-            let small = rows.len() <= MOST_ROWS;
+            let touches = rows.iter().any(|&row| matches!(kinds[row], Row::Normal(_)));
+            let most = if touches { MOST_ROWS } else { MOST_FIRM_ROWS };
+            let small = rows.len() <= most;
             if !small {
-                rows.iter().for_each(|&row| self.left_out[row] = true);
+                rows.iter().for_each(|&row| self.left_out[row] = Some(rows.len()));
             }
             small
         });
@@ -355,11 +361,28 @@ impl Held {
             let soft: Vec<usize> = (0..rows.len()).filter(|&i| matrix[(i, i)] > 0.0).collect();
             let matrix = matrix.select_rows(&soft).select_columns(&soft);
             let rows: Vec<usize> = soft.into_iter().map(|i| rows[i]).collect();
-            rows.iter().for_each(|&row| self.island[row] = Some(self.islands.len()));
             let kinds = rows.iter().map(|&row| kinds[row]).collect();
-            self.islands.push(Island::new(rows, kinds, matrix));
+            let limits = rows.iter().map(|&row| limits[row]).collect();
+            let count = rows.len();
+            match Island::new(rows, kinds, limits, matrix) {
+                Ok(island) => {
+                    let number = Some(self.islands.len());
+                    island.rows.iter().for_each(|&row| self.island[row] = number);
+                    self.islands.push(island);
+                }
+                Err(rows) => rows.iter().for_each(|&row| self.left_out[row] = Some(count)),
+            }
         }
         Some(())
+    }
+
+    /// The force that each row of a friction element can hold, where it is the same all the time.
+    fn limits(&self) -> Vec<Option<f64>> {
+        let mut limits = vec![None; self.jacobian.len()];
+        for rows in &self.rows {
+            limits[rows.first..rows.first + rows.count].fill(self.always_held[rows.element]);
+        }
+        limits
     }
 
     /// A row of J times velocities or accelerations.
@@ -435,7 +458,8 @@ impl Held {
             self.move_drivers(last, step, &mut state);
             last = step;
             rest(network, &mut scratch, &state);
-            network.signals.sample(2 * step, &mut scratch.signals);
+            // By itself: what is sampled on the grid looks ahead to steps that are not asked for.
+            network.signals.sample_at(network.time(step), &mut scratch.signals);
             let (accelerations, sudden) = self.place_drivers(step, &mut scratch);
             place(network, &mut scratch);
             apply::<false>(network, &mut scratch, 0.0);
@@ -445,6 +469,12 @@ impl Held {
             }
             let rate = &scratch.rate[velocities.clone()];
             for island in &mut islands {
+                if let [row] = island.rows[..] {
+                    let held = island.hold_alone(self.along(row, |v| rate[v]));
+                    (forces[row], known[row]) = (held.unwrap_or(f64::NAN), held.is_some());
+                    most[row] = held.map_or(0.0, f64::abs);
+                    continue;
+                }
                 let pushed = DVector::from_iterator(
                     island.rows.len(),
                     island.rows.iter().map(|&row| self.along(row, |v| rate[v])),
@@ -727,6 +757,20 @@ fn without_friction(scenario: &Scenario) -> Scenario {
     scenario
 }
 
+/// The force that a friction element can hold, where it is the same all the time.
+fn always_held(scenario: &Scenario, element: &ElementSpec) -> Option<f64> {
+    let ElementSpec::Friction(spec) = element else {
+        return None;
+    };
+    let normal = match &spec.friction.normal_force {
+        Some(NormalForce::Profile(Profile::Constant(force))) => force.max(0.0),
+        Some(_) => return None,
+        None if !spec.friction.curve.limit.is_coefficient() => 1.0,
+        None => weight(scenario, element)?,
+    };
+    Some(levels(&spec.friction).0 * normal)
+}
+
 /// Index of the first velocity of a port with scalar motion, counted in the velocities.
 fn velocity_of(simulation: &Simulation, port: Port) -> Option<usize> {
     let built = simulation.built();
@@ -990,6 +1034,11 @@ fn normal_force(simulation: &Simulation, index: usize, reader: &Reader, moment: 
     if !friction.curve.limit.is_coefficient() {
         return Some(1.0);
     }
+    weight(scenario, element)
+}
+
+/// The weight by which the first body of a friction element presses.
+fn weight(scenario: &Scenario, element: &ElementSpec) -> Option<f64> {
     let body = element.between().into_iter().find_map(|port| match port {
         Port::Body(body) => Some(body),
         _ => None,
@@ -997,7 +1046,7 @@ fn normal_force(simulation: &Simulation, index: usize, reader: &Reader, moment: 
     let BodySpec::Mass(mass) = &scenario.bodies[body].1 else {
         return None;
     };
-    mass.weight_across(simulation.built().network.world_gravity.into())
+    mass.weight_across(scenario.simulation.gravity.unwrap_or_default())
 }
 
 /// Normal force at the start of what a friction element or contact rubs by, where it is known; 1 where its levels are
@@ -1020,7 +1069,6 @@ fn describe(simulation: &Simulation, held: &Held, index: usize, found: &Found, l
     let scenario = simulation.scenario();
     let element = &scenario.elements[index].1;
     let refuse = |why: &str| format!("not estimated: {why}");
-    let left_out = |row: usize| held.left_out[row];
     let rows = held
         .rows
         .iter()
@@ -1029,8 +1077,11 @@ fn describe(simulation: &Simulation, held: &Held, index: usize, found: &Found, l
     let points = held.points[held.points_of[index].clone()]
         .iter()
         .map(|point| point.first);
-    if rows.chain(points).any(left_out) {
-        line.counted = refuse("too many contacts and frictions hang together for a check");
+    if let Some(count) = rows.chain(points).find_map(|row| held.left_out[row]) {
+        line.counted = refuse(&format!(
+            "{count} directions of contacts and frictions hang together, and a check solves {MOST_ROWS} of them \
+             ({MOST_FIRM_ROWS} where only one split of the loads is possible)"
+        ));
         return;
     }
     let joined = scenario

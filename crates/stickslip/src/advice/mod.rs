@@ -442,7 +442,7 @@ mod tests {
         assert!((a - b).abs() <= relative * b.abs(), "{a} against {b}");
     }
 
-    /// Two equal rods in a horizontal plane with friction in both joints (seed 004, Simulation II).
+    /// Two equal rods in a horizontal plane with friction in both joints (the paper on modular simulation, Simulation II).
     fn arm(mass: f64, length: f64, stiffness: f64) -> String {
         let (half, inertia) = (length / 2.0, mass * length * length / 12.0);
         format!(

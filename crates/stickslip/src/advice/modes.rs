@@ -1,6 +1,7 @@
 //! Bristle modes, and the lines of a load that may shake them.
 
 use super::loads::{BUDGET, Held, NEGLIGIBLE, Rows};
+use super::statics::MOST_ROWS;
 use super::{FrictionLine, stiffness};
 use crate::math::symmetric_eigen;
 use crate::simulation::Simulation;
@@ -20,7 +21,8 @@ pub(super) fn bristle_modes(simulation: &Simulation, held: &Held) -> Vec<Option<
         }
     }
     let mut modes: Vec<Option<f64>> = vec![None; elements];
-    for island in &held.islands {
+    // The modes of very many need more time than a check should take.
+    for island in held.islands.iter().filter(|island| island.rows.len() <= MOST_ROWS) {
         let bristles: Vec<(usize, f64, usize)> = (0..island.rows.len())
             .filter_map(|i| {
                 let (root, element) = *bristle.get(&island.rows[i])?;

@@ -2,10 +2,11 @@
 //!
 //! Without these forces the rows of J accelerate by J·a. The forces solve W·f = −J·a with W = J·A⁻¹·Jᵀ, normal forces
 //! not negative. Where several splits do so (a box on four corners, a ball in a groove), the one with the least friction
-//! is taken, and among those the one with the smallest normal forces.
+//! is taken, and among those the one with the smallest normal forces. Friction elements that hold one motion together, as those on
+//! both sides of a gear, share it in the ratio of what they can hold: they slip together, so that either all hold or none.
 
 use crate::math::symmetric_eigen;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn};
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -27,8 +28,12 @@ pub(super) struct Island {
     /// Numbers of the rows among all rows.
     pub(super) rows: Vec<usize>,
     kinds: Vec<Row>,
+    /// Force that a row can hold, where it is known beforehand.
+    limits: Vec<Option<f64>>,
     /// W = J·A⁻¹·Jᵀ.
     pub(super) compliance: DMatrix<f64>,
+    /// How W·f = −J·a is solved where there are many rows; then f is the only solution.
+    firm: Option<Firm>,
     open: Vec<bool>,
     known: HashMap<Vec<bool>, Rc<Holding>>,
 }
@@ -40,6 +45,16 @@ struct Holding {
     loose: Vec<bool>,
 }
 
+/// Factors of W with a unit diagonal.
+struct Firm {
+    scale: DVector<f64>,
+    factors: Cholesky<f64, Dyn>,
+}
+
+/// More rows than this in one island are not solved in general: the matrices are dense.
+pub(super) const MOST_ROWS: usize = 240;
+/// More rows than this are not solved where only one split of the loads is possible.
+pub(super) const MOST_FIRM_ROWS: usize = 1000;
 /// Eigenvalues below this part of the largest belong to redundant directions.
 const REDUNDANT: f64 = 1e-11;
 /// Multiplications that sets of open points of one island may take, about, and at least so many sets.
@@ -48,15 +63,55 @@ const LEAST_SETS: usize = 6;
 /// A pull below this part of the largest force is rounding.
 const ROUNDING: f64 = 1e-9;
 
+impl Firm {
+    /// `None` where forces could be split in several ways, or nearly so.
+    fn new(compliance: &DMatrix<f64>) -> Option<Firm> {
+        let scale = compliance.diagonal().map(|own| own.sqrt().recip());
+        let n = scale.len();
+        let matrix = DMatrix::from_fn(n, n, |i, j| scale[i] * compliance[(i, j)] * scale[j]);
+        let factors = matrix.cholesky()?;
+        let clear = |pivot: &f64| pivot * pivot > REDUNDANT;
+        let clear = factors.l_dirty().diagonal().iter().all(clear);
+        clear.then_some(Firm { scale, factors })
+    }
+
+    fn forces(&self, accelerations: &DVector<f64>) -> DVector<f64> {
+        let scaled = -accelerations.component_mul(&self.scale);
+        self.factors.solve(&scaled).component_mul(&self.scale)
+    }
+}
+
 impl Island {
-    pub(super) fn new(rows: Vec<usize>, kinds: Vec<Row>, compliance: DMatrix<f64>) -> Island {
+    /// The rows again if there are too many of them to be solved.
+    pub(super) fn new(
+        rows: Vec<usize>,
+        kinds: Vec<Row>,
+        limits: Vec<Option<f64>>,
+        compliance: DMatrix<f64>,
+    ) -> Result<Island, Vec<usize>> {
         let open = vec![false; rows.len()];
-        Island {
+        let firm = (rows.len() > MOST_ROWS).then(|| Firm::new(&compliance));
+        if matches!(firm, Some(None)) {
+            return Err(rows);
+        }
+        Ok(Island {
             rows,
             kinds,
+            limits,
             compliance,
+            firm: firm.flatten(),
             open,
             known: HashMap::new(),
+        })
+    }
+
+    /// As [`Island::hold`] for an island of one row: a push that nothing else could take.
+    pub(super) fn hold_alone(&self, acceleration: f64) -> Option<f64> {
+        let force = -acceleration / self.compliance[(0, 0)];
+        match self.kinds[0] {
+            _ if !force.is_finite() => None,
+            Row::Normal(_) => Some(force.max(0.0)),
+            _ => Some(force),
         }
     }
 
@@ -65,6 +120,11 @@ impl Island {
     pub(super) fn hold(&mut self, accelerations: &DVector<f64>) -> Option<(DVector<f64>, Vec<bool>)> {
         if !accelerations.iter().all(|a| a.is_finite()) {
             return None;
+        }
+        if let Some(firm) = &self.firm {
+            let force = firm.forces(accelerations);
+            let known = vec![true; self.rows.len()];
+            return force.iter().all(|f| f.is_finite()).then_some((force, known));
         }
         for round in 0..4 * self.rows.len() + 4 {
             let holding = self.holding()?;
@@ -143,6 +203,11 @@ impl Island {
         let mut loose = vec![false; n];
         // Forces that disturb nothing: first against friction, what is left of them against the other forces.
         let mut free = basis(&redundant);
+        let shares = if redundant.is_empty() {
+            None
+        } else {
+            self.shares(&closed)
+        };
         let rubs = |i: &usize| matches!(self.kinds[closed[*i]], Row::Rubbing | Row::Tangent(_));
         let (rubbing, other): (Vec<usize>, Vec<usize>) = (0..m).partition(rubs);
         for part in [&rubbing, &other] {
@@ -152,8 +217,16 @@ impl Island {
             for &i in part.iter() {
                 loose[closed[i]] = free.row(i).norm() > 1e-6 * scale[i];
             }
-            let (inverse, rest) = least(&free.select_rows(part), free.norm_squared())?;
-            map -= &free * (inverse * map.select_rows(part));
+            let shares = part.iter().map(|&i| shares.as_ref().map_or(1.0, |shares| shares[i]));
+            let shares = DVector::from_iterator(part.len(), shares);
+            let weighed = |mut rows: DMatrix<f64>| {
+                rows.row_iter_mut()
+                    .zip(shares.iter())
+                    .for_each(|(mut row, share)| row *= *share);
+                rows
+            };
+            let (inverse, rest) = least(&weighed(free.select_rows(part)), free.norm_squared())?;
+            map -= &free * (inverse * weighed(map.select_rows(part)));
             free = &free * rest;
         }
         let mut whole = DMatrix::zeros(n, n);
@@ -163,6 +236,43 @@ impl Island {
             }
         }
         Some(Holding { map: whole, loose })
+    }
+}
+
+impl Island {
+    /// Weights of the rows with which the smallest forces are those in the ratio of what each can hold; `None` unless all that
+    /// rubs are friction elements with a known limit.
+    ///
+    /// Rows that hold one motion q together move by c_i·q. The least Σ w_i²·f_i² with Σ c_i·f_i given has f_i ~ c_i/w_i²: with
+    /// w_i² = |c_i|/limit_i all reach their limits together. What remains of W when gears hold is c_i·c_j/m.
+    fn shares(&self, closed: &[usize]) -> Option<Vec<f64>> {
+        let of_kind = |kind: Row| (0..closed.len()).filter(move |&i| self.kinds[closed[i]] == kind);
+        let (rubbing, tied): (Vec<usize>, Vec<usize>) = (of_kind(Row::Rubbing).collect(), of_kind(Row::Tied).collect());
+        if rubbing.len() + tied.len() < closed.len() {
+            return None;
+        }
+        let limits: Vec<f64> = rubbing.iter().map(|&i| self.limits[closed[i]]).collect::<Option<_>>()?;
+        let strongest = limits.iter().copied().fold(0.0, f64::max);
+        if !(strongest > 0.0 && strongest.is_finite()) {
+            return None;
+        }
+        let part = |rows: &[usize], columns: &[usize]| {
+            DMatrix::from_fn(rows.len(), columns.len(), |i, j| {
+                self.compliance[(closed[rows[i]], closed[columns[j]])]
+            })
+        };
+        let across = part(&tied, &rubbing);
+        let (inverse, _) = least(&part(&tied, &tied), part(&tied, &tied).norm_squared())?;
+        let passed = across.tr_mul(&(inverse * &across));
+        let mut shares = vec![1.0; closed.len()];
+        for (k, (&i, limit)) in rubbing.iter().zip(limits).enumerate() {
+            let own = self.compliance[(closed[i], closed[i])];
+            let moves = (own - passed[(k, k)]).max(1e-12 * own).sqrt();
+            shares[i] = (moves / limit.max(1e-9 * strongest)).sqrt();
+        }
+        let heaviest = rubbing.iter().map(|&i| shares[i]).fold(0.0, f64::max);
+        rubbing.iter().for_each(|&i| shares[i] /= heaviest);
+        Some(shares)
     }
 }
 

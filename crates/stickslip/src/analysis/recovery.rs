@@ -1,4 +1,4 @@
-//! Criterion (37) of seed 003: a slider at rest slides on steadily if the spring pulls harder faster than friction recovers.
+//! Criterion (37) of Ozaki, Hashiguchi and Chen (2007): a slider at rest slides on steadily if the spring pulls harder faster than friction recovers.
 
 use crate::profile::Profile;
 use crate::scenario::{BodySpec, DriverMotion, ElementSpec, LimitSpec, NormalForce, Port, Scenario};
@@ -13,7 +13,7 @@ pub struct Rates {
 }
 
 impl Rates {
-    /// Those of seed 003: eq 37 in rate form, with the speed of the driver for its u^t and η of eq 36.
+    /// Those of Ozaki, Hashiguchi and Chen (2007): eq 37 in rate form, with the speed of the driver for its u^t and η of eq 36.
     pub fn new(stiffness: f64, speed: f64, normal: f64, eta: f64, mu: (f64, f64), exponent: f64) -> Self {
         let (still, kinetic) = mu;
         Rates {

@@ -3,7 +3,7 @@
 use crate::scenario::StickSlipSpec;
 use serde::Serialize;
 
-/// What governs a cycle of stick-slip (seed 003, section 4.2; its source is Baumberger et al. 1994). The paper has no definition;
+/// What governs a cycle of stick-slip (Ozaki, Hashiguchi and Chen 2007, section 4.2; its source is Baumberger et al. 1994). The paper has no definition;
 /// this one looks at how far the friction is ahead of sliding steadily: it falls behind in stick, at the speed of the drive, and
 /// catches up in a slip, which takes about half a period of mass and spring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -43,7 +43,7 @@ pub struct StickSlipReport {
     pub cycles: u64,
     /// Whether the amplitude is at most the threshold.
     pub stable: bool,
-    /// The threshold: as written, from criterion (35) of seed 003, or 1 % of the largest magnitude of the signal.
+    /// The threshold: as written, from criterion (35) of Ozaki, Hashiguchi and Chen (2007), or 1 % of the largest magnitude of the signal.
     pub threshold: f64,
     /// From here on every cycle swings as far as the others, s; `None` if fewer than two cycles do.
     pub transient_end: Option<f64>,
@@ -61,7 +61,7 @@ pub struct StickSlipReport {
     pub linear_reason: Option<String>,
     /// How fast the pull of the driving spring grows, N/s, where the friction has a rate of recovery.
     pub drive_rate: Option<f64>,
-    /// How fast the holding limit recovers at rest, N/s; criterion (37) of seed 003 calls the sliding stable if the pull
+    /// How fast the holding limit recovers at rest, N/s; criterion (37) of Ozaki, Hashiguchi and Chen (2007) calls the sliding stable if the pull
     /// grows faster.
     pub recovery_rate: Option<f64>,
 }

@@ -1,4 +1,4 @@
-//! A free rigid body (seed 004, eq 26).
+//! A free rigid body (the paper on modular simulation, eq 26).
 //!
 //! The seed does not say in which axes its equation holds. Here velocity and angular velocity are in world axes and
 //! Euler's equation is evaluated in body axes, where the inertia is constant. The reference point is the centre of mass.
@@ -154,7 +154,7 @@ impl RigidBody {
 
     /// Rate of v under a force at the centre of mass and a torque about it (world axes). Gravity is part of `force`.
     ///
-    /// seed 004, eq 26: v' = f/M and, in body axes, ω' = J⁻¹(τ − ω × Jω); the rate of the world components of ω is the
+    /// the paper on modular simulation, eq 26: v' = f/M and, in body axes, ω' = J⁻¹(τ − ω × Jω); the rate of the world components of ω is the
     /// turned rate of the body components because ω × ω = 0.
     #[inline]
     pub fn accelerate(&self, frame: &Frame, force: &Vector3<f64>, torque: &Vector3<f64>) -> [f64; 6] {
@@ -209,7 +209,7 @@ impl RigidBody {
     }
 }
 
-/// Rate of the quaternion (w, x, y, z) under the world angular velocity `w`: q' = ½ (0, ω) q, the Q of seed 004, eq 26.
+/// Rate of the quaternion (w, x, y, z) under the world angular velocity `w`: q' = ½ (0, ω) q, the Q of the paper on modular simulation, eq 26.
 #[inline]
 pub fn quaternion_rate(q: [f64; 4], w: &Vector3<f64>) -> [f64; 4] {
     product([0.0, 0.5 * w.x, 0.5 * w.y, 0.5 * w.z], q)

@@ -151,6 +151,7 @@ impl Builder<'_> {
     pub(super) fn warn_of_unresolved_spring(&mut self, element: usize, resolved: Resolved) {
         let (name, spec) = &self.scenario.elements[element];
         let path = format!("elements.{name}");
+        self.unstable |= matches!(resolved, Resolved::Diverges | Resolved::Grows(_));
         let own = matches!(spec, ElementSpec::Spring(_));
         let other = self.scenario.stable_integrator();
         let (message, help) = match resolved {

@@ -10,7 +10,8 @@ use crate::scenario::{ChainSpec, Port};
 use stickslip_core::friction::curve::Curve;
 
 impl Builder<'_> {
-    pub(super) fn add_chain(&mut self, spec: &ChainSpec) -> Option<(Chain, ChainState)> {
+    /// A chain of which the `first` blocks are built, and all examined.
+    pub(super) fn add_chain(&mut self, spec: &ChainSpec, first: usize) -> Option<(Chain, ChainState)> {
         if self.method != Method::ImplicitEuler {
             let message = format!("a chain does not run with integrator = \"{}\"", self.method.row().name);
             self.error("simulation.integrator", message).help = Some("write integrator = \"implicit-euler\"".into());
@@ -47,10 +48,10 @@ impl Builder<'_> {
             self.error("chain.count", message).help = Some("use fewer blocks; equal ones take 16 bytes each".into());
             return None;
         }
-        let Some(blocks) = blocks(spec) else {
+        let Some(blocks) = blocks(spec, first) else {
             return self.too_many(spec.count);
         };
-        let (inverse_mass, stiffness, damping) = extremes(spec, &blocks, self.step);
+        let (inverse_mass, stiffness, damping) = extremes(spec, self.step);
         let pressed = self.profiles[load].peak(0.0, self.scenario.simulation.duration, 1000);
         let most = pressed * (1.0 + spec.spread.friction);
         self.warn_of_several_roots("chain.friction", &rubbing.curve, Some(most), inverse_mass);
@@ -58,9 +59,9 @@ impl Builder<'_> {
         let Some(Place::Coordinates { first: drive, .. }) = self.places.first().copied() else {
             return None;
         };
-        let [x, v] = self.initial_motion(spec)?;
+        let [x, v] = self.initial_motion(spec, first)?;
         let chain = Chain::new(Parts {
-            count: spec.count,
+            count: first,
             step: self.step,
             blocks,
             neighbour_damping: spec.neighbour.damping,
@@ -101,27 +102,34 @@ impl Builder<'_> {
         None
     }
 
-    /// Positions and velocities at the start.
-    fn initial_motion(&mut self, spec: &ChainSpec) -> Option<[Vec<f64>; 2]> {
+    /// Positions and velocities of the first blocks at the start. Those of all must be finite.
+    fn initial_motion(&mut self, spec: &ChainSpec, first: usize) -> Option<[Vec<f64>; 2]> {
         let count = spec.count;
         let mut motion = [Vec::new(), Vec::new()];
         if motion
             .iter_mut()
-            .any(|numbers| numbers.try_reserve_exact(count).is_err())
+            .any(|numbers| numbers.try_reserve_exact(first).is_err())
         {
             return self.too_many(count);
         }
+        // No block can differ from the others by more than its random shift.
+        let farthest = spec.position.constant().map(|x| x.abs() + spec.spread.position.abs());
+        let alike = farthest.is_some_and(f64::is_finite) && spec.velocity.constant().is_some();
         for i in 0..count {
-            let [position, velocity] = start_of_block(spec, i);
-            motion[0].push(position);
-            motion[1].push(velocity);
-        }
-        for (key, values) in ["position", "velocity"].iter().zip(&motion) {
-            if let Some(i) = values.iter().position(|value| !value.is_finite()) {
-                let message = format!("the {key} of block {i} is not finite: {}", values[i]);
-                self.error(&format!("chain.body.{key}"), message).help =
-                    Some(format!("the expression is in i = 0 … {} and n = {count}", count - 1));
-                return None;
+            let values = start_of_block(spec, i);
+            for ((key, value), motion) in ["position", "velocity"].iter().zip(values).zip(&mut motion) {
+                if !value.is_finite() {
+                    let message = format!("the {key} of block {i} is not finite: {value}");
+                    self.error(&format!("chain.body.{key}"), message).help =
+                        Some(format!("the expression is in i = 0 … {} and n = {count}", count - 1));
+                    return None;
+                }
+                if i < first {
+                    motion.push(value);
+                }
+            }
+            if i >= first && alike {
+                break;
             }
         }
         Some(motion)
@@ -173,9 +181,41 @@ fn bytes_per_block(spec: &ChainSpec) -> u64 {
     if equal(spec) { 16 } else { 48 }
 }
 
-/// The numbers of the blocks: each its own only where that is needed.
-fn blocks(spec: &ChainSpec) -> Option<Blocks> {
-    let spread = &spec.spread;
+/// The numbers of a block by its number.
+struct Draw<'a>(&'a ChainSpec);
+
+impl Draw<'_> {
+    fn factor(&self, part: f64, quantity: u64, i: usize) -> f64 {
+        match part {
+            0.0 => 1.0,
+            _ => 1.0 + part * random(self.0.spread.seed, quantity, i),
+        }
+    }
+
+    fn inverse_mass(&self, i: usize) -> f64 {
+        1.0 / (self.0.mass * self.factor(self.0.spread.mass, MASS, i))
+    }
+
+    /// Of the spring on the left of a block; none at the ends of the chain.
+    fn neighbour(&self, i: usize, count: usize) -> f64 {
+        match i {
+            0 => 0.0,
+            _ if i == count => 0.0,
+            _ => self.0.neighbour.stiffness * self.factor(self.0.spread.stiffness, NEIGHBOUR, i),
+        }
+    }
+
+    fn drive(&self, i: usize) -> f64 {
+        self.0.drive.stiffness * self.factor(self.0.spread.stiffness, DRIVE, i)
+    }
+
+    fn strength(&self, i: usize) -> f64 {
+        self.factor(self.0.spread.friction, FRICTION, i)
+    }
+}
+
+/// The numbers of the first blocks: each its own only where that is needed.
+fn blocks(spec: &ChainSpec, first: usize) -> Option<Blocks> {
     if equal(spec) {
         return Some(Blocks::Equal {
             inverse_mass: 1.0 / spec.mass,
@@ -183,58 +223,45 @@ fn blocks(spec: &ChainSpec) -> Option<Blocks> {
             drive: spec.drive.stiffness,
         });
     }
-    let count = spec.count;
-    let factor = |part: f64, quantity: u64, i: usize| match part {
-        0.0 => 1.0,
-        _ => 1.0 + part * random(spread.seed, quantity, i),
-    };
+    let draw = Draw(spec);
     let list = |count: usize, of: &dyn Fn(usize) -> f64| -> Option<Vec<f64>> {
         let mut numbers = Vec::new();
         numbers.try_reserve_exact(count).ok()?;
         numbers.extend((0..count).map(of));
         Some(numbers)
     };
-    let mut neighbour = list(count + 1, &|i| {
-        spec.neighbour.stiffness * factor(spread.stiffness, NEIGHBOUR, i)
-    })?;
-    (neighbour[0], neighbour[count]) = (0.0, 0.0);
     Some(Blocks::Each {
-        inverse_mass: list(count, &|i| 1.0 / (spec.mass * factor(spread.mass, MASS, i)))?,
-        neighbour,
-        drive: list(count, &|i| spec.drive.stiffness * factor(spread.stiffness, DRIVE, i))?,
-        strength: list(count, &|i| factor(spread.friction, FRICTION, i))?,
+        inverse_mass: list(first, &|i| draw.inverse_mass(i))?,
+        neighbour: list(first + 1, &|i| draw.neighbour(i, first))?,
+        drive: list(first, &|i| draw.drive(i))?,
+        strength: list(first, &|i| draw.strength(i))?,
     })
 }
 
 /// The largest 1/m, and k/m and d/m that decide whether a step is stable. The largest eigenvalue of a free chain of N equal
 /// blocks is (2·k·(1 + cos(π/N)) + k_d)/m; where blocks differ, the sum of the absolute values of a row bounds it.
-fn extremes(spec: &ChainSpec, blocks: &Blocks, step: f64) -> (f64, f64, f64) {
-    match blocks {
-        Blocks::Equal {
-            inverse_mass,
-            neighbour,
-            drive,
-        } => {
-            let links = 2.0 * (1.0 + libm::cos(std::f64::consts::PI / spec.count as f64));
-            (*inverse_mass, inverse_mass * (links * neighbour + drive), 0.0)
-        }
-        Blocks::Each {
-            inverse_mass,
-            neighbour,
-            drive,
-            ..
-        } => {
-            let row = |i: usize| {
-                let links = usize::from(i > 0) + usize::from(i + 1 < spec.count);
-                let stiffness = 2.0 * (neighbour[i] + neighbour[i + 1]) + drive[i];
-                let damping = 2.0 * links as f64 * spec.neighbour.damping + spec.drive.damping;
-                (inverse_mass[i], inverse_mass[i] * stiffness, inverse_mass[i] * damping)
-            };
-            let weight = |(_, k, d): &(f64, f64, f64)| step * k + 2.0 * d;
-            let heavier = |a: (f64, f64, f64), b: (f64, f64, f64)| if weight(&b) > weight(&a) { b } else { a };
-            let (_, stiffness, damping) = (0..spec.count).map(row).fold((0.0, 0.0, 0.0), heavier);
-            let lightest = inverse_mass.iter().fold(0.0f64, |most, x| most.max(*x));
-            (lightest, stiffness, damping)
+fn extremes(spec: &ChainSpec, step: f64) -> (f64, f64, f64) {
+    let count = spec.count;
+    if equal(spec) {
+        let inverse_mass = 1.0 / spec.mass;
+        let links = 2.0 * (1.0 + libm::cos(std::f64::consts::PI / count as f64));
+        let stiffness = inverse_mass * (links * spec.neighbour.stiffness + spec.drive.stiffness);
+        return (inverse_mass, stiffness, 0.0);
+    }
+    let draw = Draw(spec);
+    let weight = |k: f64, d: f64| step * k + 2.0 * d;
+    let (mut lightest, mut stiffness, mut damping) = (0.0f64, 0.0, 0.0);
+    let mut left = 0.0;
+    for i in 0..count {
+        let (inverse_mass, right) = (draw.inverse_mass(i), draw.neighbour(i + 1, count));
+        let links = usize::from(i > 0) + usize::from(i + 1 < count);
+        let k = inverse_mass * (2.0 * (left + right) + draw.drive(i));
+        let d = inverse_mass * (2.0 * links as f64 * spec.neighbour.damping + spec.drive.damping);
+        left = right;
+        lightest = lightest.max(inverse_mass);
+        if weight(k, d) > weight(stiffness, damping) {
+            (stiffness, damping) = (k, d);
         }
     }
+    (lightest, stiffness, damping)
 }

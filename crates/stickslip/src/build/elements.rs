@@ -1384,6 +1384,7 @@ impl Builder<'_> {
             .iter()
             .any(|&(k, d, there)| there && self.resolved(k, d) == Resolved::Diverges)
         {
+            self.unstable = true;
             self.warn(
                 path,
                 "the step is too large for the stiffness or damping of this joint: the run will diverge",

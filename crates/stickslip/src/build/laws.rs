@@ -306,6 +306,7 @@ impl Builder<'_> {
                 true => format!("use a step below {:.2e} s, {other}", limit / frequency),
                 false => format!("use a smaller stiffness, {other}"),
             };
+            self.unstable = true;
             self.warn(path, message, help);
         }
     }
@@ -398,9 +399,9 @@ impl Builder<'_> {
     }
 
     /// Warns of a given step that cannot follow a slip. A slip lasts half a period of mass and spring, π·√(m/K). With 60 steps in
-    /// it `trapezoidal` has the amplitude of the set of seed 003 to 0.4 %, with 30 to 3 %, with 10 to 16 %. `newmark`, `euler` and
+    /// it `trapezoidal` has the amplitude of the set of Ozaki, Hashiguchi and Chen (2007) to 0.4 %, with 30 to 3 %, with 10 to 16 %. `newmark`, `euler` and
     /// `rk4` are explicit in R, which relaxes at the rate r·v: they need steps below 2/(r·v), `rk4` 2.78/(r·v). The greatest speed v
-    /// is that of the start, that of a driver, or in stick-slip about (μ_s − μ_k)·F/√(K·m) (science of seed 003, section on step
+    /// is that of the start, that of a driver, or in stick-slip about (μ_s − μ_k)·F/√(K·m) (science of Ozaki, Hashiguchi and Chen (2007), section on step
     /// limits).
     fn warn_of_unresolved_slip(
         &mut self,
@@ -488,7 +489,7 @@ impl Builder<'_> {
         (stiffness, pull)
     }
 
-    /// The law of seeds 002 and 003 with all its numbers.
+    /// The law of Ozaki, Hashiguchi and Chen (2007) and the paper on the trapezoidal update with all its numbers.
     fn subloading(&mut self, path: &str, row: &Law, spec: &FrictionLawSpec, felt: Felt) -> Option<Subloading<f64>> {
         let LimitSpec::Coefficient { kinetic, static_ } = spec.curve.limit else {
             self.error(
@@ -670,7 +671,7 @@ impl Builder<'_> {
         words[0].1
     }
 
-    /// Warns where the friction of seeds 002 and 003 falls faster with slip than the contact unloads.
+    /// Warns where the friction of Ozaki, Hashiguchi and Chen (2007) and the paper on the trapezoidal update falls faster with slip than the contact unloads.
     fn warn_of_snapping(&mut self, path: &str, law: &Subloading<f64>, load: LoadSource, felt: Felt, in_contact: bool) {
         let most = match load {
             _ if in_contact => felt.pressed,

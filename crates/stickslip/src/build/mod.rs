@@ -12,7 +12,7 @@ mod normal;
 mod spheres;
 
 pub(crate) use chain::start_of_block;
-pub(crate) use spheres::start_of_balls;
+pub(crate) use spheres::start_of_ball;
 
 use crate::body::RigidBody;
 use crate::body::own::PlacedOwn;
@@ -91,6 +91,8 @@ pub struct Built {
     pub inverse_mass_felt: Vec<f64>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
+    /// Whether the step is too long for a spring, a bristle or a contact, so that motion may grow without bound.
+    pub unstable: bool,
     /// The chain that the drive of the network pulls.
     pub chain: Option<Chain>,
     /// How it begins, until a simulation takes it.
@@ -143,10 +145,17 @@ struct Builder<'a> {
     warnings: Vec<Diagnostic>,
     errors: Vec<Diagnostic>,
     groups_are_quadratic: bool,
+    unstable: bool,
 }
 
-/// Builds the network of a scenario; `own` holds laws of the user's own for friction elements, by number.
+/// Builds the network of a scenario.
 pub fn build(scenario: &Scenario) -> Result<Built, ScenarioError> {
+    build_first(scenario, usize::MAX)
+}
+
+/// As [`build`], but of a chain or of many spheres at most the `first` are built. The others are examined all the same, so that
+/// this refuses what [`build`] does.
+pub(crate) fn build_first(scenario: &Scenario, first: usize) -> Result<Built, ScenarioError> {
     let fail = |diagnostic: Diagnostic| scenario.error(vec![diagnostic]);
     let simulation = &scenario.simulation;
     let method = Method::named(&simulation.integrator).ok_or_else(|| {
@@ -204,6 +213,7 @@ pub fn build(scenario: &Scenario) -> Result<Built, ScenarioError> {
         warnings: scenario.warnings.clone(),
         errors: Vec::new(),
         groups_are_quadratic: true,
+        unstable: false,
     };
     builder.refuse_other_bodies();
     if let Some(inclusion) = &scenario.inclusion {
@@ -215,11 +225,11 @@ pub fn build(scenario: &Scenario) -> Result<Built, ScenarioError> {
         }
     }
     let spheres = match &scenario.spheres {
-        Some(spec) if builder.errors.is_empty() => builder.add_spheres(spec),
+        Some(spec) if builder.errors.is_empty() => builder.add_spheres(spec, spec.count.min(first)),
         _ => None,
     };
     let chain = match &scenario.chain {
-        Some(spec) if builder.errors.is_empty() => builder.add_chain(spec),
+        Some(spec) if builder.errors.is_empty() => builder.add_chain(spec, spec.count.min(first)),
         _ => None,
     };
     if !builder.errors.is_empty() {
@@ -561,6 +571,7 @@ impl<'a> Builder<'a> {
             implicit_springs: self.implicit_springs,
             inverse_mass_felt: self.inverse_mass_felt,
             warnings: self.warnings,
+            unstable: self.unstable,
             chain: None,
             chain_start: None,
             spheres: None,

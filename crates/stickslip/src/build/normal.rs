@@ -227,7 +227,7 @@ impl Builder<'_> {
         Some(restitution)
     }
 
-    /// Seed 001, eq 15. The paper leaves the choice of K, β and α open; here they follow from the free impact of a mass,
+    /// Xiong, Kikuuwe and Yamamoto, eq 15. The paper leaves the choice of K, β and α open; here they follow from the free impact of a mass,
     /// whose restitution depends on α√(K/M) and β√(K/M) alone.
     fn relaxed_contact(&mut self, path: &str, parameters: &[ParameterSpec], pressed: Pressed) -> Option<NormalLaw> {
         let before = self.errors.len();
@@ -589,6 +589,7 @@ impl Builder<'_> {
         let accurate = self.accurate_step(unit_time, alpha);
         // What explicit Euler adds is made up for as far as it can be.
         let inaccurate = restitution && !euler && step > accurate * (1.0 + 1e-9);
+        self.unstable |= step > limit;
         let message = if step > limit {
             "the step is too large for this contact: touching, it diverges"
         } else if unmet || inaccurate {

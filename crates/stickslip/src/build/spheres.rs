@@ -16,7 +16,8 @@ const POSITION: u64 = 10;
 const VELOCITY: u64 = 20;
 
 impl Builder<'_> {
-    pub(super) fn add_spheres(&mut self, spec: &SpheresSpec) -> Option<(Spheres, SpheresState)> {
+    /// Spheres of which the `first` are built, and all examined.
+    pub(super) fn add_spheres(&mut self, spec: &SpheresSpec, first: usize) -> Option<(Spheres, SpheresState)> {
         if self.method != Method::ImplicitEuler {
             let message = format!(
                 "`[spheres]` do not run with integrator = \"{}\"",
@@ -76,7 +77,7 @@ impl Builder<'_> {
             return None;
         }
         let spheres = Spheres {
-            count: spec.count,
+            count: first,
             radius: spec.radius,
             mass: spec.body.mass,
             inertia: spec.body.inertia[0],
@@ -94,11 +95,12 @@ impl Builder<'_> {
             self.error("spheres.count", message).help = Some("use fewer spheres".into());
             return None;
         }
-        let balls = start_of_balls(spec, &spheres);
-        if let Some(i) = balls.iter().position(|ball| spheres.gap(ball) < -1e-9 * spheres.radius) {
+        let place = start_of_ball(spec, &spheres);
+        let inside = |i: &usize| spheres.gap(&place(*i)) < -1e-9 * spheres.radius;
+        if let Some(i) = (0..spec.count).find(inside) {
             let message = format!(
                 "sphere {i} begins inside the plane, by {:.3e} m",
-                -spheres.gap(&balls[i])
+                -spheres.gap(&place(i))
             );
             let height = spheres.offset + spheres.radius;
             self.error("spheres.body.position", message).help = Some(format!(
@@ -106,18 +108,18 @@ impl Builder<'_> {
             ));
             return None;
         }
-        let state = SpheresState::new(&spheres, balls);
+        let state = SpheresState::new(&spheres, (0..first).map(place).collect());
         Some((spheres, state))
     }
 }
 
-/// A square grid along the plane, filled row by row from the position given.
-pub(crate) fn start_of_balls(spec: &SpheresSpec, spheres: &Spheres) -> Vec<Ball> {
+/// Where each sphere is at the start: on a square grid along the plane, filled row by row from the position given.
+pub(crate) fn start_of_ball(spec: &SpheresSpec, spheres: &Spheres) -> impl Fn(usize) -> Ball {
     let initial = spec.friction.as_ref().and_then(|friction| friction.initial);
     let side = (spec.count as f64).sqrt().ceil() as usize;
     let [first, second] = spheres.tangents();
     let spread = &spec.spread;
-    let shift = |size: f64, quantity: u64, i: usize| {
+    let shift = move |size: f64, quantity: u64, i: usize| {
         let part = |axis: u64| {
             if size == 0.0 {
                 0.0
@@ -127,7 +129,7 @@ pub(crate) fn start_of_balls(spec: &SpheresSpec, spheres: &Spheres) -> Vec<Ball>
         };
         Vector3::new(part(0), part(1), part(2))
     };
-    let ball = |i: usize| {
+    move |i: usize| {
         let shifted = shift(spread.position, POSITION, i);
         let along = spec.spacing * (i % side) as f64 + shifted.x;
         let across = spec.spacing * (i / side) as f64 + shifted.y;
@@ -148,6 +150,5 @@ pub(crate) fn start_of_balls(spec: &SpheresSpec, spheres: &Spheres) -> Vec<Ball>
             ball.mode = BallMode::Open;
         }
         ball
-    };
-    (0..spec.count).map(ball).collect()
+    }
 }

@@ -92,7 +92,7 @@ fn free<F: Fields>(fields: F, common: &Common, moment: &Moment, (x, v): (&[f64],
     }
 }
 
-/// Friction at the end of the step (seed 000, eq 12 and 19) on the free velocities, then x + T·v.
+/// Friction at the end of the step (the paper on model P, eq 12 and 19) on the free velocities, then x + T·v.
 #[inline(always)]
 fn rub<F: Fields, const LAW: u8>(
     fields: F,

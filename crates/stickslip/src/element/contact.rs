@@ -1,10 +1,10 @@
 //! Contact of a body with a plane or of two spheres: geometry, compliant normal force and friction bounded by it
-//! (seed 004, eqs 23-24; seed 001, eqs 20-22 with the sign of the friction reversed).
+//! (the paper on modular simulation, eqs 23-24; Xiong, Kikuuwe and Yamamoto, eqs 20-22 with the sign of the friction reversed).
 //!
 //! The friction acts on the tangential velocity of the touching points; its limit is the coefficient times the normal
 //! force, never taken below zero (eq 23c as printed calls for a negative bound while the damper pulls). The bristle is
 //! kept as a vector in world axes and projected on the tangent plane, so it needs no tangent axes; it turns with the
-//! surface: rates of bristles are corotational (seed 003, eqs 7 and 26).
+//! surface: rates of bristles are corotational (Ozaki, Hashiguchi and Chen 2007, eqs 7 and 26).
 
 use super::normal::NormalLaw;
 use super::{Elements, Mode, Observation};
@@ -131,9 +131,9 @@ impl Geometry {
 pub enum Tangential<R = f64> {
     /// No friction.
     None,
-    /// Seed 004, eq 19.
+    /// The paper on modular simulation, eq 19.
     Proxy(Proxy<R, true>),
-    /// Seed 001, eq 9.
+    /// Xiong, Kikuuwe and Yamamoto, eq 9.
     Relaxed(Proxy<R, false>),
     /// The Dahl model.
     Dahl(Dahl<R>),
@@ -141,7 +141,7 @@ pub enum Tangential<R = f64> {
     Lugre(Lugre<R>),
     /// Viscosity near zero velocity.
     MartinsOden(MartinsOden<R>),
-    /// Seeds 002 and 003, by its rates.
+    /// Ozaki, Hashiguchi and Chen (2007) and the paper on the trapezoidal update, by its rates.
     Subloading(Subloading<R>),
 }
 

@@ -330,7 +330,7 @@ impl<L: Lift> Friction<L> {
     }
 
     /// Force and states at the end of a step with the rates of its start, as functions of the slip velocity, linearised at
-    /// that of the start (seed 003, eqs 26 and 33).
+    /// that of the start (Ozaki, Hashiguchi and Chen 2007, eqs 26 and 33).
     fn linearised<const N: usize>(
         &self,
         load: f64,
@@ -506,7 +506,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
     }
 }
 
-/// The law `implicit`; it has no parameter. `approximate` chooses seed 000, eq 16 in place of eq 14, for comparison.
+/// The law `implicit`; it has no parameter. `approximate` chooses the paper on model P, eq 16 in place of eq 14, for comparison.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Implicit {
     /// Use the approximation of eq 16.
@@ -661,7 +661,7 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
     }
 }
 
-/// A baseline law evaluated at the velocity of the start of the step and the applied force (seed 000, eqs 7-9).
+/// A baseline law evaluated at the velocity of the start of the step and the applied force (the paper on model P, eqs 7-9).
 pub trait Baseline: Copy + Send + Sync {
     /// Force on the first body.
     fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, applied: [f64; N]) -> [f64; N];

@@ -1,4 +1,4 @@
-//! Joints as stiff springs and dampers between two bodies (seed 004, eq 29): forces that penalise separation of the
+//! Joints as stiff springs and dampers between two bodies (the paper on modular simulation, eq 29): forces that penalise separation of the
 //! joint points and bending of the joint axes, friction and a motor about (or along) the free axis.
 //!
 //! Everything acts on the first body, the reaction on the second. The motor torque belongs here (the printed algorithm

@@ -12,9 +12,9 @@ use stickslip_core::scalar::{Dual, Real};
 pub enum NormalLaw<R = f64> {
     /// Spring and damper.
     KelvinVoigt(KelvinVoigt<R>),
-    /// Seed 001, eq 15.
+    /// Xiong, Kikuuwe and Yamamoto, eq 15.
     Relaxed(Relaxed<R>),
-    /// Seed 001, eq 13, by backward Euler or at once.
+    /// Xiong, Kikuuwe and Yamamoto, eq 13, by backward Euler or at once.
     Proxy(Proxy<R>),
     /// Damping that grows with the depth.
     HuntCrossley(HuntCrossley<R>),

@@ -1,4 +1,4 @@
-//! Springs and dampers between coordinates (seed 004, eq 10): force on the first −k(x₁ − x₂ − length) − d(v₁ − v₂).
+//! Springs and dampers between coordinates (the paper on modular simulation, eq 10): force on the first −k(x₁ − x₂ − length) − d(v₁ − v₂).
 
 use super::{Elements, Observation};
 use crate::network::abreast::{Kernel, RespondAbreast, Vectorised, WIDTH, Wide, common, join, of_one_kind, side};

@@ -1,5 +1,5 @@
 //! Differential inclusions ẋ ∈ Φ(x) with the set-valued maps `sgn` and `dio`, turned into ordinary differential equations by
-//! the procedure of seed 001, section 3.3.
+//! the procedure of Xiong, Kikuuwe and Yamamoto, section 3.3.
 //!
 //! Step 1 replaces each dio(ψ) by K·max(0, e − β·(ψ + e)/α) and adds a state ė = max(−e/β, −(ψ + e)/α) (eq 15). Step 2
 //! replaces each χ·sgn(θ) by K·sat(χ/K, a + β·θ) and adds a state ȧ = (sat(χ/K, a + β·θ) − a)/β (eq 9): one per pair

@@ -99,7 +99,7 @@ fn slope(function: Unary, x: f64, value: f64) -> f64 {
 /// Number of a register.
 pub(crate) type Register = u16;
 
-/// A relaxed dio: f = K·max(0, e − β·(ψ + e)/α), ė = max(−e/β, −(ψ + e)/α) (seed 001, eq 15).
+/// A relaxed dio: f = K·max(0, e − β·(ψ + e)/α), ė = max(−e/β, −(ψ + e)/α) (Xiong, Kikuuwe and Yamamoto, eq 15).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ContactStep {
     pub force: Register,
@@ -112,7 +112,7 @@ pub(crate) struct ContactStep {
     pub alpha: f64,
 }
 
-/// A relaxed sgn with its bound χ: f = sat(χ, K·(a + β·θ)), ȧ = (f/K − a)/β (seed 001, eq 9 with K·sat(χ/K, x) written as
+/// A relaxed sgn with its bound χ: f = sat(χ, K·(a + β·θ)), ȧ = (f/K − a)/β (Xiong, Kikuuwe and Yamamoto, eq 9 with K·sat(χ/K, x) written as
 /// sat(χ, K·x), so that |f| ≤ χ exactly).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct FrictionStep {
@@ -407,7 +407,7 @@ impl Program {
     }
 }
 
-/// Force and rate of the state of a relaxed dio (seed 001, eq 15).
+/// Force and rate of the state of a relaxed dio (Xiong, Kikuuwe and Yamamoto, eq 15).
 #[inline(always)]
 fn relax_dio<R: Real>(contact: &ContactStep, argument: R, e: R) -> (R, R) {
     let (k, beta, alpha) = (R::lit(contact.stiffness), R::lit(contact.beta), R::lit(contact.alpha));
@@ -415,7 +415,7 @@ fn relax_dio<R: Real>(contact: &ContactStep, argument: R, e: R) -> (R, R) {
     (k * R::zero().max(e - beta * sum / alpha), max(-e / beta, -sum / alpha))
 }
 
-/// Force and rate of the state of a relaxed sgn (seed 001, eq 9).
+/// Force and rate of the state of a relaxed sgn (Xiong, Kikuuwe and Yamamoto, eq 9).
 #[inline(always)]
 fn relax_sgn<R: Real, const N: usize>(friction: &FrictionStep, bound: R, theta: [R; N], a: [R; N]) -> ([R; N], [R; N]) {
     let (k, beta) = (R::lit(friction.stiffness), R::lit(friction.beta));

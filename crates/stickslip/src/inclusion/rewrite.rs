@@ -1,4 +1,4 @@
-//! The rewriting procedure (seed 001, section 3.3) and the conditions under which it may be applied.
+//! The rewriting procedure (Xiong, Kikuuwe and Yamamoto, section 3.3) and the conditions under which it may be applied.
 
 use super::graph::{Graph, Id, Op, Vector};
 use super::program::Program;
@@ -729,7 +729,7 @@ impl Rewriter<'_> {
                     refuse(
                         key,
                         message,
-                        "K, alpha and beta are positive numbers (seed 001, section 3.3)".into(),
+                        "K, alpha and beta are positive numbers (Xiong, Kikuuwe and Yamamoto, section 3.3)".into(),
                     );
                 }
             }

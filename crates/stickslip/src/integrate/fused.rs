@@ -346,7 +346,7 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
         (after, at.1 + step * (travel + weight * driver.v))
     }
 
-    /// Stage `STAGE` of a step (seed 004, eqs 13 and 22).
+    /// Stage `STAGE` of a step (the paper on modular simulation, eqs 13 and 22).
     #[inline(always)]
     fn stage<const S: usize, const STAGE: usize>(
         &self,

@@ -1,4 +1,4 @@
-//! The implicit step (seed 000, eqs 12-20; variant A of the order of operations): springs and dampers at the start of
+//! The implicit step (the paper on model P, eqs 12-20; variant A of the order of operations): springs and dampers at the start of
 //! the step, profiles at its end, friction and rigid contact at its end, positions with the new velocities.
 //!
 //! h = forces(x_{k−1}, v_{k−1}; profiles at t_k),  v_k = v_{k−1} + T·(h + f)/M with f by its law at v_k,  x_k = x_{k−1} + T·v_k
@@ -120,17 +120,30 @@ fn in_halves<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work
     let ImplicitScratch { start, start_work, .. } = &mut scratch.implicit;
     start.copy_from_slice(&scratch.trial);
     start_work.copy_from(work);
-    let (mut done, mut share, mut failures) = (0.0, 0.5, 0);
-    while done < 1.0 {
+    let outcome = by_shares(&mut |done, share| {
         let part = Part {
             step: share * network.step,
             share,
             left: (1.0 - done) * network.step,
             last: done + share == 1.0,
         };
-        match piece::<OBSERVE>(network, scratch, work, part) {
+        piece::<OBSERVE>(network, scratch, work, part)?;
+        std::mem::swap(&mut scratch.trial, &mut scratch.sum);
+        Ok(())
+    });
+    if outcome.is_err() {
+        scratch.trial.copy_from_slice(&scratch.implicit.start);
+        work.copy_from(&scratch.implicit.start_work);
+    }
+    outcome
+}
+
+/// Does a whole in shares: halves, and halves of what fails. `part` is told how much is done, and the share to do.
+fn by_shares(part: &mut dyn FnMut(f64, f64) -> Result<(), Trouble>) -> Result<(), Trouble> {
+    let (mut done, mut share, mut failures) = (0.0, 0.5, 0);
+    while done < 1.0 {
+        match part(done, share) {
             Ok(()) => {
-                std::mem::swap(&mut scratch.trial, &mut scratch.sum);
                 done += share;
                 // The next part is as long as the halves before it allow.
                 while share < 1.0 && (done / (2.0 * share)).fract() == 0.0 {
@@ -141,11 +154,7 @@ fn in_halves<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work
                 failures += 1;
                 share *= 0.5;
             }
-            Err(trouble) => {
-                scratch.trial.copy_from_slice(&scratch.implicit.start);
-                work.copy_from(&scratch.implicit.start_work);
-                return Err(trouble);
-            }
+            Err(trouble) => return Err(trouble),
         }
     }
     Ok(())
@@ -391,4 +400,46 @@ fn account(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64)
         work.own[element] += 0.5 * seen.curvature * step * step * moved;
     }
     rate.fill(0.0);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_is_done_in_halves_and_given_up_after_many_failures() {
+        // Whatever is longer than a share fails: how many fail, how many succeed, how much is done.
+        let with_most = |most: f64| {
+            let (mut failed, mut done, mut sum) = (0, 0, 0.0);
+            let outcome = by_shares(&mut |before, share| {
+                assert_eq!(before, sum);
+                if share > most {
+                    failed += 1;
+                    return Err(Trouble::Unsolved);
+                }
+                done += 1;
+                sum += share;
+                Ok(())
+            });
+            (outcome.is_ok(), failed, done, sum)
+        };
+        assert_eq!(with_most(0.5), (true, 0, 2, 1.0));
+        // A quarter, another, the half that fails and is done in two quarters.
+        assert_eq!(with_most(0.25), (true, 2, 4, 1.0));
+        // Halved down to the least share.
+        assert_eq!(with_most(0.0), (false, 24, 0, 0.0));
+        // Half a million parts of which every second fails first.
+        let (solved, failed, done, sum) = with_most(1.0 / f64::from(1 << 19));
+        assert!(
+            !solved && failed == MOST_FAILURES + 1 && done > 500 && sum < 0.01,
+            "{failed} {done} {sum}"
+        );
+        // What is not a matter of the step is not tried again.
+        let mut tried = 0;
+        let outcome = by_shares(&mut |_, _| {
+            tried += 1;
+            Err(Trouble::Stopped)
+        });
+        assert!(outcome.is_err() && tried == 1);
+    }
 }

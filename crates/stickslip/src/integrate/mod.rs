@@ -20,15 +20,15 @@ use crate::snapshot::carried;
 pub enum Method {
     /// Explicit Euler, of first order.
     Euler,
-    /// The classical Runge-Kutta method with the stage step passed to the laws (seed 004, eq 21).
+    /// The classical Runge-Kutta method with the stage step passed to the laws (the paper on modular simulation, eq 21).
     Rk4,
-    /// Friction and contact at the end of the step (seed 000, eqs 12-19).
+    /// Friction and contact at the end of the step (the paper on model P, eqs 12-19).
     ImplicitEuler,
     /// An explicit pair of orders 5 and 4 that chooses its own steps.
     Adaptive,
-    /// Newmark's rule with the equations of the step solved, friction by its return mapping (seed 002, eq 32).
+    /// Newmark's rule with the equations of the step solved, friction by its return mapping (the paper on the trapezoidal update, eq 32).
     Trapezoidal,
-    /// Newmark's rule with friction linearised at the start of the step (seed 003, eqs 31-34).
+    /// Newmark's rule with friction linearised at the start of the step (Ozaki, Hashiguchi and Chen 2007, eqs 31-34).
     Newmark,
     /// TR-BDF2: implicit, L-stable, of second order; chooses its own steps.
     Stiff,
@@ -90,7 +90,7 @@ pub const METHODS: &[MethodRow] = &[
         name: "newmark",
         method: Method::Newmark,
         order: 2,
-        summary: "Newmark's rule with friction linearised at the start of the step: of first order with friction (seed 003)",
+        summary: "Newmark's rule with friction linearised at the start of the step: of first order with friction (Ozaki, Hashiguchi and Chen 2007)",
     },
 ];
 

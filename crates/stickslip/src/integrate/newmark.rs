@@ -2,10 +2,10 @@
 //!
 //! v₁ = v₀ + T·((1 − γ)·a₀ + γ·a₁),  x₁ = x₀ + T·v₀ + T²·((½ − β)·a₀ + β·a₁),  M·a₁ = forces(x₁, v₁) at the end
 //!
-//! `trapezoidal` has β = ¼, γ = ½, friction by the return mapping of its law, and solves the equations of the step (seed 002,
+//! `trapezoidal` has β = ¼, γ = ½, friction by the return mapping of its law, and solves the equations of the step (the paper on the trapezoidal update,
 //! eq 32): in a bracket where one velocity is unknown, by Newton's method with a line search where there are more. Its motion by
 //! backward differences, v₁ = v₀ + T·a₁, x₁ = x₀ + T·v₁, has β = γ = 1 and 1 in place of ½ in the position.
-//! `newmark` is seed 003, eqs 31-34: friction is linearised at the start of the step, so that one linear solve is enough;
+//! `newmark` is Ozaki, Hashiguchi and Chen (2007), eqs 31-34: friction is linearised at the start of the step, so that one linear solve is enough;
 //! of first order, and only for small steps. The unknown is v₁.
 
 use super::{Halt, NotFinite, Work, finite};

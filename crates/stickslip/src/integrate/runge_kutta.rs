@@ -1,4 +1,4 @@
-//! Explicit Runge-Kutta methods with one previous stage each, generalised to pass the stage step (seed 004, eqs 13, 21, 22):
+//! Explicit Runge-Kutta methods with one previous stage each, generalised to pass the stage step (the paper on modular simulation, eqs 13, 21, 22):
 //!
 //! ξ_r = F(x_k + T_{r−1}·ξ_{r−1}, t_k + T_{r−1}; T_r),  x_{k+1} = x_k + T·Σ w_r·ξ_r
 //!
@@ -21,14 +21,14 @@ pub struct Tableau<const S: usize> {
     pub(super) weights: [f64; S],
 }
 
-/// Explicit Euler (seed 004, eq 4).
+/// Explicit Euler (the paper on modular simulation, eq 4).
 pub const EULER: Tableau<1> = Tableau {
     nodes: [0],
     steps: [1.0],
     weights: [1.0],
 };
 
-/// The classical method (seed 004, eq 21).
+/// The classical method (the paper on modular simulation, eq 21).
 pub const RK4: Tableau<4> = Tableau {
     nodes: [0, 1, 1, 2],
     steps: [0.5, 0.5, 1.0, 1.0],

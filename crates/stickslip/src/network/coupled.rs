@@ -1,9 +1,9 @@
-//! The implicit step of one island of coupled frictions, contacts and locks (seed 000, eqs 11-20, for several elements at once).
+//! The implicit step of one island of coupled frictions, contacts and locks (the paper on model P, eqs 11-20, for several elements at once).
 //!
 //! Unknown are the forces f on the first body of each element and the relative velocities at the end of the step,
 //! w = w̄ + W·f with W = T·J·A⁻¹·Jᵀ symmetric positive semi-definite. Each block of one to three rows obeys one law.
 //!
-//! * One isotropic friction has the closed form of seed 000, eqs 12 and 20.
+//! * One isotropic friction has the closed form of the paper on model P, eqs 12 and 20.
 //! * Scalar frictions, locks and frictionless contacts are a convex problem with bounds, solved by pivoting (`bounded`).
 //! * Everything else is solved by Newton's method on the natural map f = Proj(f − ρ·w), each step accepted only if the residual
 //!   falls below its last few values. Where it stops, the way goes through laws with rounded corners, for contacts through friction
@@ -369,7 +369,7 @@ fn would_drop(block: Block, force: &[f64], offset: usize) -> bool {
     }
 }
 
-/// One friction whose compliance is the same in all directions (seed 000, eqs 12, 19 and 20). False if it is not that case.
+/// One friction whose compliance is the same in all directions (the paper on model P, eqs 12, 19 and 20). False if it is not that case.
 fn closed_form(
     w: &[f64],
     w_bar: &[f64],

@@ -1,4 +1,4 @@
-//! The implicit step: friction and contact at the end of the step, everything else at its start (seed 000, eqs 12-20).
+//! The implicit step: friction and contact at the end of the step, everything else at its start (the paper on model P, eqs 12-20).
 //!
 //! Without friction the step would reach v̄ = A⁻¹(M·v + T·h). Frictions that are alone on their bodies are solved in
 //! closed form, one by one. The others form islands: bodies that influence each other within the step through

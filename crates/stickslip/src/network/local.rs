@@ -30,7 +30,7 @@ pub(super) enum Law<'a> {
 
 impl<'a> Law<'a> {
     /// While a block holds from the last step, it is dry friction with the holding limit, whatever its curve: only a block that
-    /// would slip even then has broken away (seed 000, eq 19 corrected).
+    /// would slip even then has broken away (the paper on model P, eq 19 corrected).
     pub(super) fn of(block: Block, asked: Asked<'a>, broken: bool) -> Self {
         match block {
             Block::Dry {

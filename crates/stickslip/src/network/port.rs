@@ -19,7 +19,7 @@ pub struct Coordinate {
 }
 
 /// Two coordinates and their ratios: relative motion r₁·q₁ − r₂·q₂, force r₁·f on the first and −r₂·f on the second.
-/// The same numbers gather and scatter, so no power is lost or made (Ψ and Φ of seed 004, eq 13).
+/// The same numbers gather and scatter, so no power is lost or made (Ψ and Φ of the paper on modular simulation, eq 13).
 #[derive(Clone, Copy, Debug)]
 pub struct Pair<R = f64> {
     /// The first coordinate.

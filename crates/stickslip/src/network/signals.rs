@@ -352,6 +352,11 @@ impl SignalValues {
         self.broken
     }
 
+    /// Takes back that a value was no finite number.
+    pub(crate) fn forgive(&mut self) {
+        self.broken = None;
+    }
+
     /// Puts a signal under the caller's control: it keeps this value until the next call.
     pub fn hold(&mut self, signal: usize, value: f64) {
         self.value[signal] = value;

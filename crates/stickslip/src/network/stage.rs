@@ -32,7 +32,7 @@ impl LoadSource {
 pub struct Stage<'a> {
     /// The network itself.
     pub network: &'a Network,
-    /// Step of the stage, which laws in proxy form need (seed 004, eq 22).
+    /// Step of the stage, which laws in proxy form need (the paper on modular simulation, eq 22).
     pub tau: f64,
     /// The flat state: positions, velocities, element states, the ground.
     pub state: &'a [f64],

@@ -202,7 +202,7 @@ impl Binary {
     }
 }
 
-/// A set-valued map (seed 001, eqs 1 and 3).
+/// A set-valued map (Xiong, Kikuuwe and Yamamoto, eqs 1 and 3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SetValued {
     /// x/‖x‖, and the unit ball at 0.

@@ -280,13 +280,25 @@ pub fn printable(text: &str) -> std::borrow::Cow<'_, str> {
 /// Most bytes of a message: more is a value that was pasted into it.
 const LONGEST: usize = 600;
 /// Most bytes of a help, which may list names.
-const LONGEST_HELP: usize = 4000;
+const LONGEST_HELP: usize = 1500;
+/// Most characters of a word.
+const LONGEST_WORD: usize = 120;
 
-/// A text, cut in its middle if it is longer.
+/// A text, cut in its middle if it is longer; so is each of its words.
 fn shortened(text: &str, longest: usize) -> String {
-    let text = printable(text);
+    let words = printable(text);
+    let words = words.split_inclusive([' ', '\n']).map(|word| {
+        let count = word.chars().count();
+        if count <= LONGEST_WORD {
+            return word.to_string();
+        }
+        let head: String = word.chars().take(LONGEST_WORD / 3).collect();
+        let tail: String = word.chars().skip(count - LONGEST_WORD / 3).collect();
+        format!("{head}…{tail}")
+    });
+    let text: String = words.collect();
     if text.len() <= longest {
-        return text.into_owned();
+        return text;
     }
     let head = text
         .char_indices()

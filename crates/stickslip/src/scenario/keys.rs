@@ -589,7 +589,7 @@ pub(crate) static INCLUSION: Keys = keys(
         key("relax", Named(&RELAX), "{ sgn = { stiffness = 1e5, beta = 5e-3 } }", "numbers of the relaxation: of all `sgn`, all `dio`, or one of them by its name (`sgn2`)"),
         key("nonnegative", Texts(0, usize::MAX), "[\"F\"]", "terms that are never negative, where that cannot be seen"),
     ]],
-    "A differential inclusion, rewritten as an ordinary differential equation (seed 001).",
+    "A differential inclusion, rewritten as an ordinary differential equation (Xiong, Kikuuwe and Yamamoto).",
 );
 
 #[rustfmt::skip]
@@ -741,7 +741,7 @@ pub(crate) static STICK_SLIP: Keys = keys(
         key("scale", Number, "100", "the signal is divided by it; default 1"),
         key("from", Number, "\"8000 s\"", "start of the analysis, s; default 0"),
         key("threshold", Number, "0.01", "largest amplitude called stable; default 1 % of the largest magnitude of the signal after `from`"),
-        key("e", Number, "20", "in place of `threshold`: the amplitude called stable is (static - kinetic)/e of the signal's friction (seed 003, eq 35)"),
+        key("e", Number, "20", "in place of `threshold`: the amplitude called stable is (static - kinetic)/e of the signal's friction (Ozaki, Hashiguchi and Chen 2007, eq 35)"),
     ]],
     "Measures of a stick-slip cycle.",
 );

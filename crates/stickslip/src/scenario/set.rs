@@ -16,11 +16,10 @@ pub(crate) fn apply(root: &mut Table, argument: &str, source: usize) -> Result<(
     };
     let segments = segments(path, source);
     if let Some(empty) = segments.iter().find(|segment| segment.name.is_empty()) {
-        return Err(Diagnostic::new(
-            format!("the key of `--set {argument}` has an empty part"),
-            Some(empty.span),
-        )
-        .help("write the path of a key with dots between its parts: bodies.block.mass"));
+        return Err(
+            Diagnostic::new(format!("the key `{path}` has an empty part"), Some(empty.span))
+                .help("write the path of a key with dots between its parts: bodies.block.mass"),
+        );
     }
     const DEEPEST: usize = 16;
     if segments.len() > DEEPEST {

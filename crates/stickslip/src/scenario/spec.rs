@@ -840,7 +840,7 @@ pub struct StickSlipSpec {
     pub from: f64,
     /// Largest amplitude called stable, default 0.01.
     pub threshold: Option<f64>,
-    /// The e of criterion (35) of seed 003, if the threshold follows from it.
+    /// The e of criterion (35) of Ozaki, Hashiguchi and Chen (2007), if the threshold follows from it.
     pub e: Option<f64>,
 }
 

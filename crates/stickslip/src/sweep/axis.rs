@@ -2,6 +2,7 @@
 
 use super::Mistake;
 use crate::quantity::{parse_quantity, parse_quantity_at};
+use crate::scenario::diagnostic::nearest;
 use crate::scenario::tree::split_top_level;
 
 /// A key and the values it takes, each worked out when it is asked for.
@@ -84,7 +85,21 @@ impl Axis {
             Some(("lin", rest)) => range(text, rest, Spacing::Linear)?,
             Some(("log", rest)) => range(text, rest, Spacing::Log)?,
             Some(("list", rest)) => list(text, rest)?,
-            _ => return Err(Mistake::new(format!("cannot read the values of \"{text}\""), FORMS)),
+            Some((form, _)) => {
+                let meant = nearest(form, ["lin", "log", "list"]);
+                let meant = meant.map_or(String::new(), |meant| format!("did you mean {meant}:? Otherwise "));
+                return Err(Mistake::new(
+                    format!("cannot read the values of \"{text}\""),
+                    format!("{meant}{FORMS}"),
+                ));
+            }
+            None if !spec.trim().is_empty() => {
+                return Err(Mistake::new(
+                    format!("cannot read the values of \"{text}\""),
+                    format!("write {key}=list:{spec} for a single value; otherwise {FORMS}"),
+                ));
+            }
+            None => return Err(Mistake::new(format!("cannot read the values of \"{text}\""), FORMS)),
         };
         Ok(Axis {
             key: key.to_string(),
@@ -196,7 +211,7 @@ fn range(text: &str, rest: &str, spacing: Spacing) -> Result<Values, Mistake> {
     let count = n.parse::<u64>().ok().filter(|count| *count > 0).ok_or_else(|| {
         Mistake::new(
             format!("\"{n}\" in \"{text}\" is no number of points"),
-            "write a whole number from 1 on",
+            format!("write a whole number from 1 to {}", u64::MAX),
         )
     })?;
     Ok(Values::Range {
@@ -279,7 +294,9 @@ mod tests {
         for (text, word) in [
             ("a.b", "no `=`"),
             ("=lin:0:1:2", "no key"),
-            ("a=1", "cannot read the values"),
+            ("a=1", "a=list:1"),
+            ("a=lst:1,2", "did you mean list:"),
+            ("a=", "cannot read the values"),
             ("a=exp:1:2:3", "cannot read the values"),
             ("a=lin:0:1", "two ends and a count"),
             ("a=lin:0:1:2:3", "two ends and a count"),
@@ -298,7 +315,7 @@ mod tests {
             ("a=list:1,nan", "not a finite number"),
         ] {
             let mistake = Axis::parse(text).unwrap_err();
-            assert!(mistake.message.contains(word), "{text}: {mistake:?}");
+            assert!(mistake.to_string().contains(word), "{text}: {mistake:?}");
             assert!(!mistake.help.is_empty());
         }
     }

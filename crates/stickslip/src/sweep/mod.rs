@@ -613,6 +613,7 @@ impl Runner<'_> {
         if let Some(error) = divergence::not_finite(simulation, columns) {
             return Some(Err(error.to_string()));
         }
+        let mut doubts = Vec::new();
         let start = many.or_else(|| divergence::start(simulation));
         if divergence::suspect(simulation, start) {
             // Only an observed run knows what was put in.
@@ -624,8 +625,9 @@ impl Runner<'_> {
                 stop,
                 ..Options::default()
             };
-            match run(&mut again, None, options).ok()?.ended {
-                Ended::Complete => (),
+            let outcome = run(&mut again, None, options).ok()?;
+            match outcome.ended {
+                Ended::Complete => doubts = outcome.report.doubts,
                 Ended::Stopped => return None,
                 Ended::Failed(error) => return Some(Err(error.to_string())),
             }
@@ -635,7 +637,7 @@ impl Runner<'_> {
             Some(columns.value(simulation, column).into())
         };
         let values = wanted.iter().map(|name| value(name).unwrap_or(serde_json::Value::Null));
-        Some(Ok((values.collect(), Vec::new())))
+        Some(Ok((values.collect(), doubts)))
     }
 }
 

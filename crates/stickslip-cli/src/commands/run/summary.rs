@@ -140,7 +140,10 @@ pub fn text(simulation: &Simulation, report: &Report) -> String {
             }
         );
         let criterion = spec.and_then(|spec| spec.e).map_or(String::new(), |e| {
-            format!(" (criterion 35 of seed 003 with e = {})", number(e))
+            format!(
+                " (criterion 35 of Ozaki, Hashiguchi and Chen (2007) with e = {})",
+                number(e)
+            )
         });
         out += &format!(
             "  stable is an amplitude of at most {}{criterion}\n",

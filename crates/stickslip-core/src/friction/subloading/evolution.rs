@@ -3,8 +3,8 @@
 //! Both forms of U vanish at R = 1 and are infinite at R = 0, so the flow from R₀ = 0 exists although its first slope is
 //! infinite. With the travel w = ∫ r/U dR counted from R = 0 the flow is w(R) = w(R₀) + r·γ:
 //!
-//! - U = −r·ln R (seed 003, eq 19): w = E₁(Y), Y = −ln R, E₁ the exponential integral;
-//! - U = r·(1 − R)/R (seed 002, eq 9): w = −R − ln(1 − R), so 1 − R = −W₀(−e^(−1−w)), W₀ Lambert's function.
+//! - U = −r·ln R (Ozaki, Hashiguchi and Chen 2007, eq 19): w = E₁(Y), Y = −ln R, E₁ the exponential integral;
+//! - U = r·(1 − R)/R (the paper on the trapezoidal update, eq 9): w = −R − ln(1 − R), so 1 − R = −W₀(−e^(−1−w)), W₀ Lambert's function.
 //!
 //! The coefficients are near-minimax rational fits, computed with 60 digits for the ranges below; their own error stays
 //! below 2⁻⁵², that of R with the rounding of its evaluation below 1e-15.
@@ -14,10 +14,10 @@ use crate::scalar::{Mask, Real};
 /// The form of U(R).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Evolution {
-    /// U = −r·ln R (seed 003, eq 19).
+    /// U = −r·ln R (Ozaki, Hashiguchi and Chen 2007, eq 19).
     #[default]
     Log,
-    /// U = r·(1 − R)/R (seed 002, eq 9).
+    /// U = r·(1 − R)/R (the paper on the trapezoidal update, eq 9).
     Ratio,
 }
 

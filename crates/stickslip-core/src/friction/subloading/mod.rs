@@ -1,14 +1,14 @@
-//! The time-dependent subloading-friction model (seeds 002 and 003): friction as elastoplasticity whose friction
+//! The time-dependent subloading-friction model (Ozaki, Hashiguchi and Chen 2007 and the paper on the trapezoidal update): friction as elastoplasticity whose friction
 //! coefficient falls with plastic slip and heals with time.
 //!
 //! Symbols, in one dimension; q = −f is the resistance, F the normal force:
 //!
 //! - q = α·uᵉ, uᵉ the elastic stretch of the contact, u̇ᵉ = v − λ·t with t = q/|q| and λ ≥ 0 the rate of plastic slip;
-//! - |q| = R·μ·F: the subloading surface always passes through q, so R is not a state of its own (seed 003, eq 12);
-//! - μ̇ = g − h·λ, h = κ(μ/μ_k − 1)^m, g = η(1 − μ/μ_s)^n (seed 003, eq 16);
-//! - Ṙ = U(R)·λ while λ > 0 (seed 003, eq 17); see [`Evolution`].
+//! - |q| = R·μ·F: the subloading surface always passes through q, so R is not a state of its own (Ozaki, Hashiguchi and Chen 2007, eq 12);
+//! - μ̇ = g − h·λ, h = κ(μ/μ_k − 1)^m, g = η(1 − μ/μ_s)^n (Ozaki, Hashiguchi and Chen 2007, eq 16);
+//! - Ṙ = U(R)·λ while λ > 0 (Ozaki, Hashiguchi and Chen 2007, eq 17); see [`Evolution`].
 //!
-//! There is no yield limit: below μ·F plastic slip is only slow, because U is large. Steady sliding has R = 1. Seed 002
+//! There is no yield limit: below μ·F plastic slip is only slow, because U is large. Steady sliding has R = 1. The paper on the trapezoidal update
 //! writes κ/μ_k and η/μ_s as κ and ξ.
 //!
 //! [`Subloading::rate`] is the differential equation, [`Subloading::return_map`] the step of given displacement by one of
@@ -36,7 +36,7 @@ pub enum Update {
     ExactFlow,
     /// The same; but a method that chooses its steps integrates the rates ([`Bristle::maps`]).
     Rates,
-    /// The trapezoidal rule (seed 002, eqs 12-27): second order. The displacement must be that of a trapezoidal rule for
+    /// The trapezoidal rule (the paper on the trapezoidal update, eqs 12-27): second order. The displacement must be that of a trapezoidal rule for
     /// the motion, ½·step·(v₀ + v₁).
     Trapezoidal,
     /// Backward differences: first order.
@@ -57,7 +57,7 @@ pub enum Newton {
     /// In a bracket, for the slip alone; values of the half step outside their range are brought back into it.
     #[default]
     Safeguarded,
-    /// Newton's method for all unknowns from the trial state, as in seed 002. It can fail, and says so.
+    /// Newton's method for all unknowns from the trial state, as in the paper on the trapezoidal update. It can fail, and says so.
     AsPublished,
 }
 
@@ -207,7 +207,7 @@ impl Subloading<f64> {
     }
 
     /// The tangential stiffness down to which every motion has one answer: F times the steepest fall of μ with slip,
-    /// F·κ(μ_s/μ_k − 1)^m. The denominator of seed 003, eq 25 is positive above it. At or below it the contact can snap:
+    /// F·κ(μ_s/μ_k − 1)^m. The denominator of Ozaki, Hashiguchi and Chen (2007), eq 25 is positive above it. At or below it the contact can snap:
     /// the motion alone does not tell the force.
     pub fn unique_above(&self, normal_force: f64) -> f64 {
         normal_force * self.softening(self.mu_static)
@@ -253,7 +253,7 @@ impl<R: Real> Subloading<R> {
         }
     }
 
-    /// h = κ(μ/μ_k − 1)^m: fall of μ per plastic slip (seed 003, eq 16).
+    /// h = κ(μ/μ_k − 1)^m: fall of μ per plastic slip (Ozaki, Hashiguchi and Chen 2007, eq 16).
     #[inline(always)]
     pub fn softening(&self, mu: R) -> R {
         self.kappa * power(mu / self.mu_kinetic - R::one(), self.exponents.map(|m| m.kappa))
@@ -266,7 +266,7 @@ impl<R: Real> Subloading<R> {
         (self.kappa * power, self.kappa / self.mu_kinetic * slope)
     }
 
-    /// g = η(1 − μ/μ_s)^n: rise of μ per time (seed 003, eq 16).
+    /// g = η(1 − μ/μ_s)^n: rise of μ per time (Ozaki, Hashiguchi and Chen 2007, eq 16).
     #[inline(always)]
     pub fn healing(&self, mu: R) -> R {
         self.eta * power(R::one() - mu / self.mu_static, self.exponents.map(|n| n.eta))

@@ -44,7 +44,7 @@ pub struct TractionRate<R> {
 }
 
 impl<R: Real> Subloading<R> {
-    /// Rate of plastic slip (seed 003, eq 25): with t·v the speed along the resistance,
+    /// Rate of plastic slip (Ozaki, Hashiguchi and Chen 2007, eq 25): with t·v the speed along the resistance,
     ///
     /// λ = max(0, (α·t·v − R·g·F − R·μ·Ḟ)/(α + U·μ·F − R·h·F)).
     ///
@@ -58,7 +58,7 @@ impl<R: Real> Subloading<R> {
         R::select(R::zero().lt(ratio), R::zero().max(slip), R::zero())
     }
 
-    /// The differential equation for elastic stretch and friction coefficient (seed 003, eqs 5-29), along the contact
+    /// The differential equation for elastic stretch and friction coefficient (Ozaki, Hashiguchi and Chen 2007, eqs 5-29), along the contact
     /// surface.
     ///
     /// The stretch is the state and not q/F, because a change of the normal force alone leaves q as it is; but a normal
@@ -140,9 +140,9 @@ impl<R: Real> Subloading<R> {
         }
     }
 
-    /// The same in space, for the whole traction f ON the body with its normal part (seed 003, eqs 3-29).
+    /// The same in space, for the whole traction f ON the body with its normal part (Ozaki, Hashiguchi and Chen 2007, eqs 3-29).
     ///
-    /// Ḟ = −α_n·n·v. Left sides of seed 003, eqs 7 and 26 are corotational rates: f turns with the surface, ω × f is added.
+    /// Ḟ = −α_n·n·v. Left sides of Ozaki, Hashiguchi and Chen (2007), eqs 7 and 26 are corotational rates: f turns with the surface, ω × f is added.
     #[inline(always)]
     pub fn traction_rate(&self, traction: [R; 3], mu: R, motion: &SurfaceMotion<R>) -> TractionRate<R> {
         let SurfaceMotion {

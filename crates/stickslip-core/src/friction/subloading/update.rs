@@ -12,7 +12,7 @@ pub struct Mapped<R: Real, const N: usize> {
     pub resistance: [R; N],
     /// State at the end of the step.
     pub state: State<R, N>,
-    /// ∂q_i/∂Δu_j at `[i][j]` (seed 002, eqs 28-31).
+    /// ∂q_i/∂Δu_j at `[i][j]` (the paper on the trapezoidal update, eqs 28-31).
     pub tangent: [[R; N]; N],
     /// ∂q/∂F: how the resistance follows the normal force at the end of the step.
     pub normal_tangent: [R; N],
@@ -329,7 +329,7 @@ impl<R: Real> Subloading<R> {
         (mu, -by_slip / slope)
     }
 
-    /// The μ that solves μ = μ₀ + g(μ)·time − h(μ)·slip (seed 002, eq 24): the difference of both sides rises with μ, is not
+    /// The μ that solves μ = μ₀ + g(μ)·time − h(μ)·slip (the paper on the trapezoidal update, eq 24): the difference of both sides rises with μ, is not
     /// positive at min(μ₀, μ_k) and not negative at max(μ₀, μ_s).
     #[inline]
     pub(super) fn implicit_mu(&self, start: R, slip: R, time: R) -> R {
@@ -370,7 +370,7 @@ impl<R: Real> Subloading<R> {
         mu - (mu - start - change) / (R::one() - steepness)
     }
 
-    /// The R that solves R = R₀ + U(R)·slip for 0 ≤ R₀ ≤ 1 (seed 002, eq 25).
+    /// The R that solves R = R₀ + U(R)·slip for 0 ≤ R₀ ≤ 1 (the paper on the trapezoidal update, eq 25).
     ///
     /// U = r(1−R)/R leaves a quadratic. With U = −r·ln R and s = ln R it is e^s + G·s = R₀, G = r·slip: convex and rising in
     /// s, so Newton's method from s = 0, at or right of the root, comes down to it without a safeguard.
@@ -429,13 +429,13 @@ impl<R: Real> Subloading<R> {
         }
     }
 
-    /// dR/d(slip) of the implicit rule (seed 002, eq 31).
+    /// dR/d(slip) of the implicit rule (the paper on the trapezoidal update, eq 31).
     #[inline(always)]
     fn implicit_ratio_slope(&self, ratio: R, slip: R) -> R {
         self.approach(ratio) / (R::one() - self.r * self.evolution.speed_slope(ratio) * slip)
     }
 
-    /// dμ/d(slip) of the implicit rule (seed 002, eq 30).
+    /// dμ/d(slip) of the implicit rule (the paper on the trapezoidal update, eq 30).
     #[inline(always)]
     fn implicit_mu_slope(&self, mu: R, slip: R, time: R) -> R {
         -self.softening(mu) / (R::one() - self.change_and_slope(mu, slip, time).1)
@@ -575,7 +575,7 @@ impl<R: Real> Subloading<R> {
         R::select(unique, guess, R::zero())
     }
 
-    /// Newton's method for stretch, slip, μ and R together from the trial state, as published (seed 002, eqs 23-26).
+    /// Newton's method for stretch, slip, μ and R together from the trial state, as published (the paper on the trapezoidal update, eqs 23-26).
     ///
     /// The four linear equations of a round are eliminated by hand; the iterates are those of the whole system.
     #[inline]
@@ -774,7 +774,7 @@ impl<R: Real> Subloading<R> {
         }
     }
 
-    /// ∂q/∂Δu and ∂q/∂F where the stretch L·t is shortened in its own direction: q = q(L)·t, so α̃ = q/L across t (seed 002, eq 29
+    /// ∂q/∂Δu and ∂q/∂F where the stretch L·t is shortened in its own direction: q = q(L)·t, so α̃ = q/L across t (the paper on the trapezoidal update, eq 29
     /// with Δγ the slip of the end) and dq/dL along it, where L − slip = R·μ·F/α gives dq/dL = α·s/(α + s) with
     /// s = F·d(R·μ)/d(slip): eqs 28, 30, 31.
     #[inline(always)]

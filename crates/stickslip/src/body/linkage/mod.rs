@@ -2,7 +2,7 @@
 //!
 //! Accelerations come from the articulated-body algorithm (Featherstone), in two kernels: a spatial one for every tree,
 //! and a planar one for trees on the ground whose links all move in parallel planes. Two hinges in a row
-//! without loads, the arm of seed 004, have a third one: their equations in closed form. Link frames sit at the joint that
+//! without loads, the arm of the paper on modular simulation, have a third one: their equations in closed form. Link frames sit at the joint that
 //! carries the link. Joint coordinates are the state of a linkage on the ground; a floating one has the placement of its
 //! first link (as a rigid body, seen at the link's origin) before the coordinates of the remaining joints.
 

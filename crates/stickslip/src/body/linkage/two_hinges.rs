@@ -1,4 +1,4 @@
-//! The kernel for two hinges in a row in a plane, the arm of seed 004: Lagrange's equations in closed form.
+//! The kernel for two hinges in a row in a plane, the arm of the paper on modular simulation: Lagrange's equations in closed form.
 //!
 //! Let a and b be the angles of the two links against the ground, r the arm from the first joint to the second, c₁ and c₂
 //! the centres of mass seen from their joints, δ = b − a, and for the second link P = m₂ c₂·r, S = m₂ c₂ × r. Then

@@ -1,4 +1,4 @@
-//! A LaTeX document. Added states and their numbers are called as in the paper: e, a, K, β, α with their index (seed 001,
+//! A LaTeX document. Added states and their numbers are called as in the paper: e, a, K, β, α with their index (Xiong, Kikuuwe and Yamamoto,
 //! eq 18).
 
 use super::print::comparison;

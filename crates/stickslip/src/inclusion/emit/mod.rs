@@ -167,7 +167,8 @@ impl Listing {
         };
         vec![
             format!("{}.", title.trim_end_matches('.').replace(unseen, " ")),
-            "Rewritten as an ordinary differential equation (seed 001, section 3.3) by stickslip.".to_string(),
+            "Rewritten as an ordinary differential equation (Xiong, Kikuuwe and Yamamoto, section 3.3) by stickslip."
+                .to_string(),
         ]
     }
 }
@@ -364,7 +365,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// f = K·max(0, e − β·(ψ + e)/α) (seed 001, eq 15b).
+    /// f = K·max(0, e − β·(ψ + e)/α) (Xiong, Kikuuwe and Yamamoto, eq 15b).
     fn contacts(&mut self) {
         for (i, contact) in self.inclusion.contacts.iter().enumerate() {
             let about = plain(&self.inclusion.description, &self.inclusion.graph, contact.written);
@@ -385,7 +386,7 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// f = sat(χ, K·(a + β·θ)), which is K·sat(χ/K, a + β·θ) (seed 001, eq 9b) with |f| ≤ χ to the last digit.
+    /// f = sat(χ, K·(a + β·θ)), which is K·sat(χ/K, a + β·θ) (Xiong, Kikuuwe and Yamamoto, eq 9b) with |f| ≤ χ to the last digit.
     fn frictions(&mut self) {
         for (i, friction) in self.inclusion.frictions.iter().enumerate() {
             let first = self.locals.len();

@@ -25,7 +25,7 @@ pub(super) fn emit(inclusion: &Inclusion) -> String {
     } else {
         format!("{before} states")
     };
-    out += &format!("Rewritten by the procedure of seed 001, section 3.3: {grow}.\n");
+    out += &format!("Rewritten by the procedure of Xiong, Kikuuwe and Yamamoto, section 3.3: {grow}.\n");
     out += "\nDifferential inclusion\n";
     let width = inclusion
         .states
