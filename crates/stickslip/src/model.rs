@@ -56,7 +56,7 @@ pub struct Model {
 
 /// A friction law with its numbers.
 #[derive(Clone, Debug)]
-pub struct Friction(FrictionLawSpec);
+pub struct Friction(FrictionLawSpec, Option<Element>);
 
 impl Friction {
     /// A law of the registry with Coulomb's limit, N or N·m.
@@ -82,7 +82,7 @@ impl Friction {
     }
 
     fn new(name: &str, limit: LimitSpec) -> Self {
-        Friction(FrictionLawSpec {
+        let law = FrictionLawSpec {
             law: name.to_string(),
             curve: CurveSpec {
                 limit,
@@ -93,7 +93,8 @@ impl Friction {
             normal_force: None,
             initial: None,
             parameters: Vec::new(),
-        })
+        };
+        Friction(law, None)
     }
 
     /// The limit at rest (or its coefficient), at least the kinetic one.
@@ -112,7 +113,7 @@ impl Friction {
 
     /// The normal force is what a spring, a stop or a contact of the same model is compressed with.
     pub fn pressed_by(mut self, element: Element) -> Self {
-        self.0.normal_force = Some(NormalForce::Element(element.number()));
+        (self.0.normal_force, self.1) = (Some(NormalForce::Element(element.number())), Some(element));
         self
     }
 
@@ -342,22 +343,21 @@ impl Model {
         port: fn(usize, usize) -> Port,
     ) -> Port {
         let body = linkage.number();
-        let (place, own) = match self.scenario.bodies.get(body) {
-            Some((own, BodySpec::Linkage(spec))) if self.is_own(linkage) => {
-                (spec.links.iter().position(|link| name(link) == part), own.as_str())
+        let (place, fault) = match self.scenario.bodies.get(body) {
+            Some((own, spec)) if self.is_own(linkage) => {
+                let links = match spec {
+                    BodySpec::Linkage(spec) => &spec.links[..],
+                    _ => &[],
+                };
+                let place = links.iter().position(|link| name(link) == part);
+                (place, format!("there is no body `{own}.{part}`"))
             }
-            Some((own, _)) if self.is_own(linkage) => (None, own.as_str()),
-            _ => (None, "another model"),
+            _ => (None, format!("the linkage that has `{part}` is one of another model")),
         };
-        let fault = place.is_none().then(|| {
-            let message = format!("there is no body `{own}.{part}`");
-            (
-                format!("bodies.{own}"),
-                message,
-                "name a joint or a link of a linkage of this model".to_string(),
-            )
-        });
-        self.faults.extend(fault);
+        if place.is_none() {
+            let help = "name a joint or a link of a linkage of this model".to_string();
+            self.faults.push(("bodies".to_string(), fault, help));
+        }
         place.map_or(Port::Ground, |link| port(body, link))
     }
 
@@ -492,7 +492,7 @@ impl Model {
         self.element(name, ElementSpec::Spring(spring.between(between)))
     }
 
-    /// Adds friction.
+    /// Adds friction. What presses it is an element of this model.
     pub fn friction(
         &mut self,
         name: &str,
@@ -500,6 +500,17 @@ impl Model {
         second: impl Into<End>,
         friction: Friction,
     ) -> Element {
+        let foreign = friction.1.filter(|pressing| {
+            let own = self.scenario.elements.get(pressing.number());
+            let number = pressing.number();
+            !own.is_some_and(|(name, _)| *pressing == Element::nth(number) || *pressing == Element::named(number, name))
+        });
+        if foreign.is_some() {
+            let path = format!("elements.{name}.normal_force");
+            let message = format!("`{path}` is that of an element of another model");
+            let help = "use what this model gave when the element was added".to_string();
+            self.faults.push((path, message, help));
+        }
         let spec = FrictionSpec {
             between: self.between(first, second),
             ratio: None,

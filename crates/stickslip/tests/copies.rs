@@ -201,6 +201,26 @@ fn driven_block(method: Method) -> (Simulation, Body, Element) {
     (model.build().unwrap_or_else(|error| panic!("{error}")), block, motor)
 }
 
+/// Copies go to other threads.
+#[test]
+fn copies_run_in_threads_of_their_own() {
+    let (simulation, block, motor) = driven_block(Method::Rk4);
+    let ends: Vec<f64> = std::thread::scope(|scope| {
+        let runs: Vec<_> = [1.0, -1.0, 1.0]
+            .map(|sign| {
+                let mut copy = simulation.clone();
+                scope.spawn(move || {
+                    copy.set_actuator(motor, 0, 3.0 * sign);
+                    copy.advance(300).unwrap();
+                    copy.position(block)[0]
+                })
+            })
+            .into();
+        runs.into_iter().map(|run| run.join().unwrap()).collect()
+    });
+    assert!(ends[0] > 0.0 && ends[1] == -ends[0] && ends[2] == ends[0], "{ends:?}");
+}
+
 #[test]
 fn what_is_set_in_a_copy_stays_in_it() {
     for row in METHODS {

@@ -685,7 +685,22 @@ fn handles_of_another_model_are_refused() {
         error.contains("`elements.near.between` has a body of another model"),
         "{error}"
     );
-    assert!(error.contains("there is no body `another model.shoulder`"), "{error}");
+    assert!(
+        error.contains("the linkage that has `shoulder` is one of another model"),
+        "{error}"
+    );
+
+    let mut model = Model::new(1e-3, Method::ImplicitEuler);
+    let block = self::block(&mut model);
+    let pressing = other.spring("clamp", foreign, GROUND, 1.0, 0.0);
+    model.spring("near", block, GROUND, 1.0, 0.0); // An element number 0, of another name.
+    let rubbing = Friction::coefficient("implicit", 0.3).pressed_by(pressing);
+    model.friction("floor", block, GROUND, rubbing);
+    let error = model.build().unwrap_err().to_string();
+    assert!(
+        error.contains("`elements.floor.normal_force` is that of an element of another model"),
+        "{error}"
+    );
 
     let mut model = Model::new(1e-3, Method::ImplicitEuler);
     let block = self::block(&mut model);
