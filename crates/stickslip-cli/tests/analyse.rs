@@ -167,6 +167,38 @@ fn what_the_records_do_not_tell_is_said() {
     folder.run(&["check", "part.toml"]).fails(2, &["mu_kinetic"]);
 }
 
+/// Records that are none of this law: the force swings with the time and not with the motion.
+#[test]
+fn what_the_law_does_not_follow_gives_no_parameters() {
+    let folder = Folder::new("analyse-astray");
+    let rows: String = (0..300)
+        .map(|i| {
+            let t = f64::from(i);
+            format!("{t},{},{}\n", 1e-6 * t, 10.0 + 8.0 * (0.4 * t).sin())
+        })
+        .collect();
+    folder.write("waves.csv", &format!("t,x,force\n{rows}"));
+    let ran = folder.run(&[
+        "analyse",
+        "waves.csv",
+        "--law",
+        "subloading",
+        "--normal-force",
+        "40 N",
+        "--json",
+    ]);
+    let ran = ran.fails(1, &["no parameter"]);
+    let report = ran.json();
+    for (key, found) in report["parameters"].as_object().unwrap() {
+        assert!(found["error"].is_null(), "{key}: {found}");
+    }
+    assert!(
+        report["warnings"][0].as_str().unwrap().contains("waves"),
+        "{}",
+        report["warnings"]
+    );
+}
+
 #[test]
 fn units_signs_and_known_values() {
     let folder = Folder::new("analyse-units");

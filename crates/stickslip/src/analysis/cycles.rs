@@ -14,6 +14,8 @@ const TURN: f64 = 8.0;
 const MINOR: f64 = 0.4;
 /// Part of a leg of which the end is fitted.
 const END: f64 = 0.2;
+/// Samples within so many standard deviations of a line are on it.
+const NEAR: f64 = 3.0;
 /// A plateau lasts at least this part of its cycle,
 const LASTS: f64 = 0.15;
 /// begins within this part of it,
@@ -226,6 +228,12 @@ struct Line {
     left: f64,
 }
 
+impl Line {
+    fn at(&self, t: f64) -> f64 {
+        self.height + self.slope * (t - self.middle)
+    }
+}
+
 fn line(t: &[f64], y: &[f64]) -> Line {
     let count = t.len() as f64;
     let middle = t.iter().sum::<f64>() / count;
@@ -393,27 +401,22 @@ impl Seen {
 
     /// The height of a top between two valleys: a parabola through the end of the rise.
     fn top(&self, before: usize, at: usize, after: usize) -> Peak {
-        let raw = self.y[at];
         let start = self.t[at] - END * (self.t[at] - self.t[before]);
         let first = (before..=at).find(|i| self.t[*i] >= start).unwrap_or(at);
-        // Up to the last sample on top.
-        let last = (at..after)
-            .take_while(|i| self.y[*i] > raw - (4.0 * self.noise))
-            .last()
-            .unwrap_or(at);
+        // The highest sample is seldom the last of the rise: those that go on along its line are.
+        let line = line(&self.t[first..=at], &self.y[first..=at]);
+        let on_line = |i: &usize| self.y[*i] > line.at(self.t[*i]) - NEAR * self.noise;
+        let last = (at + 1..after).take_while(on_line).last().unwrap_or(at);
         self.extreme(first, last, at, 1.0)
     }
 
     /// The depth of a valley behind a top, before the next.
     fn bottom(&self, top: usize, at: usize, next: usize) -> Peak {
-        let raw = self.y[at];
         let end = self.t[at] + END * (self.t[next] - self.t[at]);
         let last = (at..=next).take_while(|i| self.t[*i] <= end).last().unwrap_or(at);
-        let first = (top + 1..=at)
-            .rev()
-            .take_while(|i| self.y[*i] < raw + (4.0 * self.noise))
-            .last()
-            .unwrap_or(at);
+        let line = line(&self.t[at..=last], &self.y[at..=last]);
+        let on_line = |i: &usize| self.y[*i] < line.at(self.t[*i]) + NEAR * self.noise;
+        let first = (top + 1..at).rev().take_while(on_line).last().unwrap_or(at);
         self.extreme(first, last, at, -1.0)
     }
 
@@ -623,6 +626,22 @@ mod tests {
             near(report.static_peak, 14.0, 0.03);
             near(report.middle, 12.0, 0.03);
             assert!((report.rise_share.unwrap() - 1.0).abs() < 0.05);
+        }
+    }
+
+    /// Over very many cycles the errors are small, and the levels still right.
+    #[test]
+    fn levels_of_many_cycles_are_not_biased() {
+        let saw = |t: f64| 10.0 + 4.0 * (t % 2.5) / 2.5;
+        for (gap, noise, near) in [(0.002, 0.3, 0.02), (0.01, 0.1, 0.02), (0.01, 0.2, 0.03)] {
+            let (t, y) = Logger(1).log(900.0, gap, noise, saw);
+            let report = cycles("f", &t, &y, Window::default()).unwrap();
+            let peak = report.static_peak.unwrap().mean;
+            let valley = report.valley.unwrap().mean;
+            assert!(
+                (peak - 14.0).abs() < near && (valley - 10.0).abs() < near,
+                "{gap} {noise}: {peak} {valley}"
+            );
         }
     }
 

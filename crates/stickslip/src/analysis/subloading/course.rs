@@ -23,8 +23,9 @@ pub(super) struct Course {
     pub normal: Vec<f64>,
     /// How many rows each of these stands for.
     pub rows: f64,
-    /// Whether the displacement was cleaned.
+    /// Whether the displacement was cleaned, and of how much noise.
     pub cleaned: bool,
+    pub motion_noise: f64,
     /// Slides and rests.
     pub phases: Vec<Phase>,
 }
@@ -68,7 +69,8 @@ fn course(record: &Record, group: usize, sign: f64) -> Course {
     };
     let times = averaged(&record.times);
     let motion = averaged(&motion);
-    let phases = phases(&motion, noise(&record.times, &record.displacement));
+    let motion_noise = noise(&record.times, &record.displacement);
+    let phases = phases(&motion, motion_noise);
     Course {
         times,
         motion,
@@ -76,6 +78,7 @@ fn course(record: &Record, group: usize, sign: f64) -> Course {
         normal: averaged(&record.normal),
         rows: group as f64,
         cleaned,
+        motion_noise,
         phases,
     }
 }

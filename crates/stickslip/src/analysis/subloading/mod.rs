@@ -47,6 +47,8 @@ pub const MOST_RECORDS: usize = 200;
 /// Relative errors up to which a parameter counts as known, and as weakly known.
 const KNOWN: f64 = 0.2;
 const WEAKLY: f64 = 0.5;
+/// What is left of a record that the law does not follow, as part of its largest force.
+const ASTRAY: f64 = 0.1;
 /// Rounds of least squares at most: of a first try, and of the last.
 const FEW_ROUNDS: usize = 10;
 const ROUNDS: usize = 30;
@@ -177,6 +179,23 @@ pub struct Parameter {
     pub records: Vec<(String, f64)>,
 }
 
+impl Parameter {
+    /// Takes back a value of a law that does not follow the records.
+    fn disown(&mut self) {
+        (self.value, self.error, self.low, self.high) = (None, None, None, None);
+        self.identifiable = Identifiable::No;
+        self.how = "the law does not follow these records: look at their columns, units and displacement".to_string();
+        self.records.clear();
+    }
+}
+
+/// Whether the law describes most of the rows: what it leaves is noise, or at least small.
+fn follows(records: &[Described]) -> bool {
+    let astray = |record: &&Described| record.residual_share > ASTRAY && record.residual > 3.0 * record.noise;
+    let rows = |records: &mut dyn Iterator<Item = &Described>| records.map(|record| record.rows).sum::<usize>();
+    2 * rows(&mut records.iter().filter(astray)) <= rows(&mut records.iter())
+}
+
 /// How well the law describes a record.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Described {
@@ -194,7 +213,9 @@ pub struct Described {
     pub hold: Option<f64>,
     /// Standard deviation of measured less computed force, N.
     pub residual: f64,
-    /// The same as part of the largest force.
+    /// Standard deviation of the noise of the force, as neighbouring rows show it, N.
+    pub noise: f64,
+    /// The residual as part of the largest force.
     pub residual_share: f64,
     /// By which factor fewer rows count because residuals hang together: 1 for pure noise.
     pub hang_together: f64,
@@ -326,7 +347,7 @@ pub fn identify(records: &[Record], options: &Options<'_>) -> Result<Identified,
         starts: &starts,
         fixed: &fixed,
     };
-    let parameters: Vec<Parameter> = KEYS.iter().map(|row| found.parameter(*row)).collect();
+    let mut parameters: Vec<Parameter> = KEYS.iter().map(|row| found.parameter(*row)).collect();
     let law = response::law(&point.unknowns, options.evolution);
     let described: Vec<Described> = (0..records.len())
         .map(|i| {
@@ -340,6 +361,13 @@ pub fn identify(records: &[Record], options: &Options<'_>) -> Result<Identified,
         .map(|course| course.normal.iter().sum::<f64>() / course.normal.len() as f64);
     let normal_force = normal.sum::<f64>() / courses.len() as f64;
     let warnings = found.warnings(&described, &courses, &law, normal_force);
+    if !follows(&described) {
+        let found =
+            |parameter: &&mut Parameter| !matches!(parameter.identifiable, Identifiable::Given | Identifiable::Assumed);
+        for parameter in parameters.iter_mut().filter(found) {
+            parameter.disown();
+        }
+    }
     Ok(Identified {
         correlation: found.correlation(),
         parameters,
@@ -579,6 +607,7 @@ fn described(record: &Record, course: &Course, left: &(Vec<f64>, Vec<f64>), mu: 
         speed: slides.iter().map(|slide| slide.speed).reduce(f64::max),
         hold: slides.iter().filter_map(|slide| slide.rest).reduce(f64::max),
         residual,
+        noise: super::measured::noise(&course.times, &course.resistance),
         residual_share: residual / largest,
         hang_together: hang_together(left),
         mu_initial: mu,
@@ -774,6 +803,16 @@ impl Found<'_> {
                     record.name, record.hang_together
                 ));
             }
+        }
+        let stretch = law.mu_static * normal_force / law.stiffness;
+        let noisy = |course: &&Course| course.cleaned && course.motion_noise > 0.1 * stretch;
+        let noisy = courses.iter().filter(noisy).count();
+        if noisy > 0 {
+            warnings.push(format!(
+                "in {noisy} of {} records the noise of the displacement is above a tenth of the elastic stretch of the contact ({stretch:.1e} m): the errors \
+                 here do not count what that adds",
+                courses.len()
+            ));
         }
         let cleaned = courses.iter().filter(|course| course.cleaned).count();
         if cleaned > 0 {
