@@ -68,7 +68,7 @@ pub struct Analyse {
     /// A parameter that is known: tangential_stiffness="2e6 N/m", eta_exponent=1
     #[arg(long = "known", value_name = "KEY=VALUE", requires = "law")]
     known: Vec<String>,
-    /// The form of U(R): log, or ratio for that of Tsuchida et al.
+    /// The form of U(R): log for -r ln R, or ratio for r (1 - R)/R
     #[arg(long, value_name = "FORM", requires = "law", default_value = "log")]
     evolution: String,
     /// Take off a straight line first, for a displacement that goes on and on
