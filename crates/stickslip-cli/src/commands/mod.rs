@@ -1,5 +1,6 @@
 //! The commands, one file each. A new command is a module, a variant and an arm here.
 
+mod analyse;
 mod check;
 mod compare;
 mod completions;
@@ -26,6 +27,7 @@ pub enum Command {
     Map(map::Map),
     Laws(laws::Laws),
     Experiment(experiment::ExperimentCommand),
+    Analyse(Box<analyse::Analyse>),
     Rewrite(rewrite::Rewrite),
     Figures(figures::Figures),
     New(new::New),
@@ -44,6 +46,7 @@ impl Command {
             Self::Map(map) => map.execute(),
             Self::Laws(laws) => laws.execute(),
             Self::Experiment(experiment) => experiment.execute(),
+            Self::Analyse(analyse) => analyse.execute(),
             Self::Rewrite(rewrite) => rewrite.execute(),
             Self::Figures(figures) => figures.execute(),
             Self::New(new) => new.execute(),

@@ -66,7 +66,7 @@ pub struct Run {
 }
 
 /// A time in s, or with a unit.
-fn time(text: &str) -> Result<f64, String> {
+pub(super) fn time(text: &str) -> Result<f64, String> {
     let seconds = match parse_quantity(text) {
         Ok(Some((value, Dimension::TIME))) => Some(value),
         _ => text.trim().parse().ok(),

@@ -8,6 +8,7 @@ mod time_grid;
 
 pub use expression::{BLOCK, Expression};
 pub use parser::ExpressionError;
+pub(crate) use table::open_csv;
 pub use table::{After, Interpolation, Table, TableError};
 pub use time_grid::{Stage, TimeGrid, TimeGridError};
 

@@ -46,6 +46,29 @@ fn error<T>(message: impl Into<String>) -> Result<T, TableError> {
     Err(TableError(message.into()))
 }
 
+fn unreadable(path: &Path, cause: &dyn fmt::Display) -> TableError {
+    TableError(format!("cannot read {}: {cause}", path.display()))
+}
+
+fn too_large(path: &Path) -> TableError {
+    unreadable(path, &"it is larger than 512 MiB; keep fewer rows of it")
+}
+
+/// Opens a CSV file for reading. Pipes and devices, which may have no end, and files above 512 MiB are refused. A file may grow while it is
+/// read: one whose limit is used up was too large.
+pub(crate) fn open_csv(path: &Path) -> Result<std::io::Take<std::fs::File>, TableError> {
+    // Before it is opened: a pipe that nobody writes to would wait for ever.
+    let found = std::fs::metadata(path).map_err(|cause| unreadable(path, &cause))?;
+    if !found.is_file() {
+        return Err(unreadable(path, &"it is not an ordinary file"));
+    }
+    if found.len() > LARGEST_CSV {
+        return Err(too_large(path));
+    }
+    let file = std::fs::File::open(path).map_err(|cause| unreadable(path, &cause))?;
+    Ok(file.take(LARGEST_CSV + 1))
+}
+
 /// Values at increasing times. Before the first time the first value holds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
@@ -107,22 +130,10 @@ impl Table {
     /// end, and files above 512 MiB are refused.
     pub fn from_csv(path: impl AsRef<Path>, time_column: &str, value_column: &str) -> Result<Self, TableError> {
         let path = path.as_ref();
-        let unreadable = |cause: &dyn fmt::Display| TableError(format!("cannot read {}: {cause}", path.display()));
-        // Before it is opened: a pipe that nobody writes to would wait for ever.
-        let found = std::fs::metadata(path).map_err(|cause| unreadable(&cause))?;
-        if !found.is_file() {
-            return Err(unreadable(&"it is not an ordinary file"));
-        }
-        let too_large = || unreadable(&"it is larger than 512 MiB; keep fewer rows of it");
-        if found.len() > LARGEST_CSV {
-            return Err(too_large());
-        }
-        let file = std::fs::File::open(path).map_err(|cause| unreadable(&cause))?;
-        // It may grow while it is read.
-        let mut limited = file.take(LARGEST_CSV + 1);
+        let mut limited = open_csv(path)?;
         let table = Self::from_csv_reader(&mut limited, time_column, value_column);
         if limited.limit() == 0 {
-            return Err(too_large());
+            return Err(too_large(path));
         }
         table.map_err(|TableError(cause)| TableError(format!("{}: {cause}", path.display())))
     }
