@@ -6,9 +6,9 @@ use crate::integrate::Method;
 use crate::profile::Profile;
 use crate::scenario::rules::verify;
 use crate::scenario::{
-    ActuatorSpec, BodySpec, CurveSpec, DriverMotion, DriverSpec, ElementSpec, FrictionLawSpec, FrictionSpec,
-    InertiaSpec, LimitSpec, MassSpec, Number, ParameterSpec, ParameterValue, Port, Scenario, ScenarioError,
-    SimulationSpec, SpringSpec,
+    ActuatorSpec, BodySpec, CurveSpec, DriverMotion, DriverSpec, ElementSpec, EllipseSpec, FrictionLawSpec,
+    FrictionSpec, InertiaSpec, LimitSpec, MassSpec, Number, ParameterSpec, ParameterValue, Port, Scenario,
+    ScenarioError, SimulationSpec, SpringSpec,
 };
 use crate::simulation::Simulation;
 use std::collections::BTreeMap;
@@ -63,10 +63,22 @@ impl Friction {
                 stribeck_velocity: None,
                 stribeck_exponent: 2.0,
             },
+            ellipse: None,
             normal_force: None,
             initial: None,
             parameters: Vec::new(),
         })
+    }
+
+    /// Makes the friction of a mass in the plane elliptic: the kinetic limit is that along `direction`, this one that across it.
+    pub fn across(mut self, limit: f64, direction: [f64; 2]) -> Self {
+        let [_, kinetic] = self.0.curve.limit.levels();
+        self.0.ellipse = Some(EllipseSpec {
+            direction: [direction[0], direction[1], 0.0],
+            across: limit / kinetic,
+            on_first: false,
+        });
+        self
     }
 
     /// The limit at rest, at least the kinetic one.

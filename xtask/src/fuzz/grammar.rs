@@ -285,6 +285,18 @@ fn friction(method: &str, normal: bool, random: &mut Random) -> Node {
     node
 }
 
+/// Makes friction stronger or weaker across a direction: a second number beside each level.
+fn elliptic(friction: &mut Node, axes: usize, random: &mut Random) {
+    let across = 10_f64.powf(random.between(-1.0, 1.0));
+    let kinetic = ["mu", "kinetic"].into_iter().find(|key| friction.get(key).is_some());
+    let Some(key) = kinetic else { return };
+    let Some(level) = friction.get(key).and_then(|level| level.inline().parse::<f64>().ok()) else {
+        return;
+    };
+    friction.put(key, Node::List(vec![Node::number(level), Node::number(level * across)]));
+    friction.put("direction", vector(axes, 1.0, random));
+}
+
 fn normal(method: &str, random: &mut Random) -> Node {
     let law = law(Family::Contact, method, random);
     let mut node = table([("law", law.name.into())]);
@@ -413,6 +425,9 @@ fn masses(root: &mut Node, axes: usize, random: &mut Random) {
                         rubbing.put(&key, value);
                     }
                 }
+                if axes == 2 && random.once_in(3) {
+                    elliptic(&mut rubbing, 2, random);
+                }
                 if !made.is_empty() && random.once_in(8) && rubbing.get("normal_force").is_some() {
                     rubbing.put(
                         "normal_force",
@@ -485,7 +500,14 @@ fn contact(first: &str, second: &str, surface: bool, method: &str, random: &mut 
         node.put("surface", table([("plane", plane)]));
     }
     if !random.once_in(4) {
-        node.put("friction", friction(method, true, random));
+        let mut rubbing = friction(method, true, random);
+        if random.once_in(4) {
+            elliptic(&mut rubbing, 3, random);
+            if random.once_in(2) {
+                rubbing.put("direction_on", (*random.pick(&["first", "second"])).into());
+            }
+        }
+        node.put("friction", rubbing);
     }
     node
 }

@@ -72,7 +72,7 @@ impl Reader {
         around: &Surroundings<'_>,
     ) -> Option<FrictionLawSpec> {
         let law = self.text(section, "law");
-        let curve = self.curve(section, nature, role, law.as_deref());
+        let (curve, ellipse) = self.curve(section, nature, role, law.as_deref()).unzip();
         let normal_force = self.normal_force(section, role, around);
         let initial = self.word(section, "initial").map(|word| {
             if word == "stick" {
@@ -92,25 +92,42 @@ impl Reader {
             "table",
             "curve",
             "curve_backward",
+            "direction",
         ];
-        let parameters = self.parameters(section, |key| own.contains(&key) || CURVE_KEYS.contains(&key));
+        let taken = |key: &str| own.contains(&key) || (key == "direction_on" && role != Role::Element);
+        let parameters = self.parameters(section, |key| taken(key) || CURVE_KEYS.contains(&key));
         Some(FrictionLawSpec {
             law: law?,
             curve: curve?,
+            ellipse: ellipse?,
             normal_force,
             initial,
             parameters,
         })
     }
 
-    fn curve(&mut self, section: &Section<'_>, nature: Nature, role: Role, law: Option<&str>) -> Option<CurveSpec> {
+    /// The steady curve, and where it is only that along a direction, what it is across.
+    fn curve(
+        &mut self,
+        section: &Section<'_>,
+        nature: Nature,
+        role: Role,
+        law: Option<&str>,
+    ) -> Option<(CurveSpec, Option<EllipseSpec>)> {
         let force = nature.force();
         let plain = &[Dimension::NONE];
-        let kinetic = self.number(section, "kinetic", force, Sign::NotNegative);
-        let holding = self.number(section, "static", force, Sign::NotNegative);
-        let mu = self.number(section, "mu", plain, Sign::NotNegative);
-        let mu_kinetic = self.number(section, "mu_kinetic", plain, Sign::NotNegative);
-        let mu_static = self.number(section, "mu_static", plain, Sign::NotNegative);
+        let mut across = Vec::new();
+        let mut level = |key: &'static str, dimensions: &[Dimension]| {
+            let [first, second] = self.level(section, key, dimensions)?;
+            across.extend(first.zip(second).map(|(first, second)| (key, second / first)));
+            first
+        };
+        let kinetic = level("kinetic", force);
+        let holding = level("static", force);
+        let mu = level("mu", plain);
+        let mu_kinetic = level("mu_kinetic", plain);
+        let mu_static = level("mu_static", plain);
+        let ellipse = self.ellipse(section, role, &across)?;
         let viscous = self
             .number(section, "viscous", nature.damping(), Sign::NotNegative)
             .unwrap_or(0.0);
@@ -145,7 +162,7 @@ impl Reader {
             return None;
         }
         if given("table") || given("curve") || given("curve_backward") {
-            return self.given_curve(section, nature, role);
+            return self.given_curve(section, nature, role).map(|curve| (curve, ellipse));
         }
         if role == Role::Contact && has_force {
             self.report_at(
@@ -190,12 +207,117 @@ impl Reader {
             );
             return None;
         };
-        Some(CurveSpec {
+        let curve = CurveSpec {
             limit,
             viscous,
             stribeck_velocity,
             stribeck_exponent,
-        })
+        };
+        Some((curve, ellipse))
+    }
+
+    /// A level of friction: one number, or one along and one across a direction.
+    fn level(&mut self, section: &Section<'_>, key: &str, dimensions: &[Dimension]) -> Option<[Option<f64>; 2]> {
+        let entry = section.get(key)?;
+        if !matches!(entry.node.value, Value::List(_)) {
+            return Some([self.number(section, key, dimensions, Sign::NotNegative), None]);
+        }
+        let (path, listed) = (section.path_of(key), section.keys.get(key));
+        let expected = "a number, or a list of two: along and across a direction";
+        let pair = self.numbers_in(&entry.node, &path, dimensions, listed, (2, 2), expected)?;
+        if pair.iter().all(|level| *level > 0.0) {
+            return Some([Some(pair[0]), Some(pair[1])]);
+        }
+        let message = format!("`{path}` must be greater than 0 along the direction and across it");
+        self.report(
+            entry.node.span,
+            message,
+            "for almost no friction write a small number, as in [0.001, 0.3]",
+        );
+        None
+    }
+
+    /// What the levels given as pairs, with the second over the first, and `direction` make of each other. The outer option is none
+    /// after an error.
+    fn ellipse(
+        &mut self,
+        section: &Section<'_>,
+        role: Role,
+        across: &[(&'static str, f64)],
+    ) -> Option<Option<EllipseSpec>> {
+        let keys: &[&str] = match role {
+            Role::Element => &["direction"],
+            _ => &["direction", "direction_on"],
+        };
+        let Some(&(key, ratio)) = across.first() else {
+            for key in keys {
+                if let Some(entry) = section.get(key) {
+                    self.report(
+                        entry.key_span,
+                        format!("`{}` belongs to friction with two levels", section.path_of(key)),
+                        "write two levels, along the direction and across it: mu = [0.2, 0.4]; or leave it out",
+                    );
+                    return None;
+                }
+            }
+            return Some(None);
+        };
+        if role == Role::Joint {
+            let message = format!(
+                "`{}` has two numbers, but a joint moves along one axis",
+                section.path_of(key)
+            );
+            self.report_at(section, key, message, "write one number");
+            return None;
+        }
+        if let Some((other, second)) = across[1..]
+            .iter()
+            .find(|(_, second)| (second / ratio - 1.0).abs() > 1e-9)
+        {
+            let message = format!(
+                "`{other}` is {second} times as large across the direction as along it, `{key}` {ratio} times: the ellipses of sticking \
+                 and sliding must have the same shape"
+            );
+            let help = format!("write `{other}` as one number: it is that along the direction");
+            self.report_at(section, other, message, help);
+            return None;
+        }
+        if !matches!(key, "kinetic" | "mu" | "mu_kinetic") {
+            let message = format!(
+                "`{}` has two numbers, but the kinetic level has one",
+                section.path_of(key)
+            );
+            self.report_at(
+                section,
+                key,
+                message,
+                "write the kinetic level as two numbers, along and across",
+            );
+            return None;
+        }
+        if section.get("direction").is_none() {
+            let message = format!(
+                "`{}` has two numbers, along a direction and across it, but there is no `direction`",
+                section.path_of(key)
+            );
+            self.report_at(section, key, message, "add, for example: direction = [1, 0, 0]");
+            return None;
+        }
+        let direction = self.vector3(section, "direction", &[Dimension::NONE, Dimension::LENGTH])?;
+        if direction.iter().all(|part| *part == 0.0) {
+            let message = format!("`{}` is 0 and points nowhere", section.path_of("direction"));
+            self.report_at(section, "direction", message, "for example direction = [1, 0, 0]");
+            return None;
+        }
+        let on_first = match role {
+            Role::Contact if section.get("direction_on").is_some() => self.word(section, "direction_on")? == "first",
+            _ => false,
+        };
+        Some(Some(EllipseSpec {
+            direction,
+            across: ratio,
+            on_first,
+        }))
     }
 
     /// Kinetic and static level of a curve; the static one is not below.
