@@ -419,7 +419,7 @@ fn what_cannot_be_elliptic_is_refused() {
         ),
         (
             in_plane("mu = [0.2, 0.4]\ndirection = [1, 0, 0]\ndirection_on = \"first\""),
-            "has no parameter",
+            "unknown key `direction_on`",
         ),
         (along_a_line, "nothing across"),
         (in_space, "acts in a plane"),

@@ -349,6 +349,8 @@ const CURVE: &[Key] = &[
     key("curve", Text, "\"10/(1 + v/0.1)\"", "the steady curve as an expression in the speed v, SI"),
     key("curve_backward", Text, "\"8/(1 + v/0.1)\"", "the curve of sliding backward, where it differs"),
     key("normal_force", NormalForce, "\"100 N\"", "normal force, N: a profile or { element = \"NAME\" }"),
+    key("area", Number, "\"4 cm^2\"", "area of contact of `subloading`, m^2; its stiffness is then one per area"),
+    key("pressure", Profile, "\"10 kPa\"", "normal pressure on that area, Pa, in place of `normal_force`: a profile"),
     key("initial", Word(&["stick", "slip"]), "\"stick\"", "how it begins; default stick if the relative velocity is 0"),
 ];
 
@@ -366,9 +368,9 @@ const LAW_PARAMETERS: &[Key] = &[
     key("b", Parameter, "0.015", "evolution effect"),
     key("critical_distance", Parameter, "\"10 um\"", "m"),
     key("reference_velocity", Parameter, "\"1 um/s\"", "m/s"),
-    key("evolution", Parameter, "\"aging\"", "evolution of the state"),
+    key("evolution", Parameter, "\"log\"", "evolution of the state; of `subloading` U(R) may be an expression, 1/m, in R and r"),
     key("state", Parameter, "1", "initial state"),
-    key("tangential_stiffness", Parameter, "1e6", "N/m"),
+    key("tangential_stiffness", Parameter, "1e6", "N/m; N/m^3 beside `area`"),
     key("kappa", Parameter, "\"10 1/mm\"", "1/m"),
     key("kappa_exponent", Parameter, "1", "exponent"),
     key("eta", Parameter, "0.1", "1/s"),

@@ -73,7 +73,11 @@ impl Reader {
     ) -> Option<FrictionLawSpec> {
         let law = self.text(section, "law");
         let (curve, ellipse) = self.curve(section, nature, role, law.as_deref()).unzip();
-        let normal_force = self.normal_force(section, role, around);
+        let area = self.area(section, nature, law.as_deref());
+        let normal_force = match section.get("pressure") {
+            Some(_) => self.pressure(section, role, area),
+            None => self.normal_force(section, role, around),
+        };
         let initial = self.word(section, "initial").map(|word| {
             if word == "stick" {
                 InitialMode::Stick
@@ -93,9 +97,14 @@ impl Reader {
             "curve",
             "curve_backward",
             "direction",
+            "area",
+            "pressure",
         ];
         let taken = |key: &str| own.contains(&key) || (key == "direction_on" && role != Role::Element);
-        let parameters = self.parameters(section, |key| taken(key) || CURVE_KEYS.contains(&key));
+        let mut parameters = self.parameters(section, |key| taken(key) || CURVE_KEYS.contains(&key));
+        if let Some(area) = area {
+            self.stiffness_of_area(section, area, &mut parameters);
+        }
         Some(FrictionLawSpec {
             law: law?,
             curve: curve?,
@@ -457,6 +466,92 @@ impl Reader {
         Some((CurveSide::Points(speed, force), backward))
     }
 
+    /// The area of a contact whose numbers are given per area (seed 002, eq 32: S).
+    fn area(&mut self, section: &Section<'_>, nature: Nature, law: Option<&str>) -> Option<f64> {
+        let entry = section.get("area")?;
+        let fault = match (law, nature) {
+            (Some(law), _) if law != "subloading" => Some(format!(
+                "`area` belongs to the law \"subloading\", and this is \"{law}\""
+            )),
+            (_, Nature::Angular) => Some("`area` is for sliding, and these bodies turn".to_string()),
+            _ => None,
+        };
+        if let Some(message) = fault {
+            self.report(
+                entry.key_span,
+                message,
+                "leave it out, and write the numbers of the whole contact",
+            );
+            return None;
+        }
+        self.number(section, "area", &[Dimension::AREA], Sign::Positive)
+    }
+
+    /// The normal force that a pressure makes on an area.
+    fn pressure(&mut self, section: &Section<'_>, role: Role, area: Option<f64>) -> Option<NormalForce> {
+        let entry = section.get("pressure")?;
+        let path = section.path_of("pressure");
+        let fault = if role == Role::Contact {
+            Some(("the normal force of a contact is its own", "leave out `pressure`"))
+        } else if section.get("normal_force").is_some() {
+            Some((
+                "there are both `pressure` and `normal_force`",
+                "keep one: normal_force = pressure x area",
+            ))
+        } else if section.get("area").is_none() {
+            Some((
+                "a pressure needs the `area` that it acts on",
+                "add, for example: area = \"4 cm^2\"",
+            ))
+        } else {
+            None
+        };
+        if let Some((message, help)) = fault {
+            self.report(entry.key_span, format!("`{path}`: {message}"), help);
+            return None;
+        }
+        let (profile, _) = self.profile_in(&entry.node, &path, &[Dimension::PRESSURE], section.keys.get("pressure"))?;
+        if let crate::profile::Profile::Constant(value) = profile
+            && value < 0.0
+        {
+            let message = format!("`{path}` must not be negative, found {value}");
+            self.report(
+                entry.node.span,
+                message,
+                "it presses the two together: write it positive",
+            );
+            return None;
+        }
+        Some(NormalForce::Profile(profile.scaled(area?)))
+    }
+
+    /// Beside an area the stiffness of a contact is one per area: from here on it is that of the whole contact.
+    fn stiffness_of_area(&mut self, section: &Section<'_>, area: f64, parameters: &mut [ParameterSpec]) {
+        let key = "tangential_stiffness";
+        let Some(parameter) = parameters.iter_mut().find(|parameter| parameter.name == key) else {
+            return;
+        };
+        let ParameterValue::Number(number) = &mut parameter.value else {
+            return;
+        };
+        let found = number.dimension;
+        (number.value, number.dimension) = (number.value * area, None);
+        if let Some(found) = found.filter(|found| *found != Dimension::SURFACE_STIFFNESS) {
+            let message = format!(
+                "`{}` should be {} beside an `area`, but it is {}",
+                section.path_of(key),
+                describe(Dimension::SURFACE_STIFFNESS),
+                describe(found)
+            );
+            self.report_at(
+                section,
+                key,
+                message,
+                "write it per area, as in \"2.5e9 N/m^3\", or leave `area` out",
+            );
+        }
+    }
+
     fn normal_force(&mut self, section: &Section<'_>, role: Role, around: &Surroundings<'_>) -> Option<NormalForce> {
         let entry = section.get("normal_force")?;
         let path = section.path_of("normal_force");
@@ -532,7 +627,10 @@ impl Reader {
             let listed = section.keys.get(&entry.key);
             let value = match &entry.node.value {
                 Value::Flag(flag) => Some(ParameterValue::Flag(*flag)),
-                Value::Text(text) if is_word(text) => Some(ParameterValue::Word(text.clone())),
+                // The evolution may be an expression, too.
+                Value::Text(text) if is_word(text) || entry.key == "evolution" => {
+                    Some(ParameterValue::Word(text.clone()))
+                }
                 Value::List(items) => {
                     let numbers: Vec<_> = items
                         .iter()

@@ -366,6 +366,16 @@ between = ["slider", "ground"]
 law = "implicit"
 kinetic = ["1 N", "2 N"]
 direction = [0.6, 0.8]
+
+[elements.slab]
+kind = "friction"
+between = ["slider", "ground"]
+law = "subloading"
+mu_kinetic = 0.2
+mu_static = 0.4
+area = "1 cm^2"
+pressure = "100 kPa"
+tangential_stiffness = "1e10 N/m^3"
 "#;
 
 /// A stability map with criterion (35) of seed 003.
