@@ -129,7 +129,8 @@ fn a_built_in_function_written_out_gives_the_same() {
         ("newmark", 1e-4, ""),
     ];
     for (word, r, formula, own_r) in forms {
-        for (integrator, step, update) in methods {
+        let methods = if own_r.is_empty() { &methods[5..7] } else { &methods[..] };
+        for &(integrator, step, update) in methods {
             let text = |evolution: &str, r: &str| {
                 let friction = format!("{WHOLE}\n{r}\n{update}\nevolution = \"{evolution}\"");
                 block(integrator, step, 0.4, &friction)
