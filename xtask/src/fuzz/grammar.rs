@@ -252,7 +252,12 @@ fn friction(method: &str, normal: bool, random: &mut Random) -> Node {
                 .map(|_| Node::number(strength * random.between(0.5, 1.5)))
                 .collect(),
         );
-        node.put("table", table([("speed", speeds), ("force", forces)]));
+        let mut points = table([("speed", speeds), ("force", forces)]);
+        if random.once_in(3) {
+            let level = |random: &mut Random| Node::number(strength * random.between(0.5, 1.5));
+            points.put("backward", Node::List((0..3).map(|_| level(random)).collect()));
+        }
+        node.put("table", points);
     } else {
         node.put(kinetic, Node::number(strength));
         if random.once_in(2) || !law.steady_curve {
@@ -268,9 +273,10 @@ fn friction(method: &str, normal: bool, random: &mut Random) -> Node {
     if random.once_in(3) {
         node.put("viscous", positive(-2.0, 1.0, random));
     }
+    let per_area = law.name == "subloading" && random.once_in(4);
     if by_coefficient && !normal {
         node.put(
-            "normal_force",
+            if per_area { "pressure" } else { "normal_force" },
             if random.once_in(2) {
                 positive(-1.0, 3.0, random)
             } else {
@@ -279,6 +285,20 @@ fn friction(method: &str, normal: bool, random: &mut Random) -> Node {
         );
     }
     parameters(&mut node, law, random);
+    if per_area {
+        node.put("area", positive(-4.0, 1.0, random));
+    }
+    if law.name == "subloading" && random.once_in(4) {
+        let own = [
+            "-r*ln(R)",
+            "r/tan(pi*R/2)",
+            "r*(1/R^2 - 1)",
+            "-3e3*ln(R)",
+            "r*(1 - R)",
+            "r*(1 - R)^3/R",
+        ];
+        node.put("evolution", (*random.pick(&own)).into());
+    }
     if random.once_in(8) {
         node.put("initial", (*random.pick(&["stick", "slip"])).into());
     }

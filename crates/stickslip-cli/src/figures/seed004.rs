@@ -408,7 +408,7 @@ pub fn parallel(bench: &mut Bench) -> Result<Drawn, String> {
     }
     let micrometres: Vec<f64> = path.iter().map(|x| 1e6 * x).collect();
     // The corners of the closed form: where the stage turns, and where a component of the first curve gives way.
-    let corner = |k: &usize| *k % 1000 == 0 || [100, 200, 600].contains(k);
+    let corner = |k: &usize| k.is_multiple_of(1000) || [100, 200, 600].contains(k);
     let expected = ideal_sum(path);
     let (x, y): (Vec<f64>, Vec<f64>) = (0..path.len())
         .filter(corner)

@@ -252,14 +252,14 @@ fn check(speed: &Expression) -> Result<(), String> {
         last = (ratio, value);
     }
     let end = at(1.0);
-    if !(end.abs() <= 1e-12 * at(0.5)) {
+    if end.is_nan() || end.abs() > 1e-12 * at(0.5) {
         return Err(format!("U must be 0 at R = 1, but it is {end} there"));
     }
     last = (1.0, end);
     for i in 1..=64 {
         let ratio = 1.0 + (BEYOND - 1.0) * f64::from(i) / 64.0;
         let value = at(ratio);
-        if !(value < 0.0) {
+        if value.is_nan() || value >= 0.0 {
             return Err(format!(
                 "U must be negative beyond R = 1, but it is {value} at R = {ratio}"
             ));
