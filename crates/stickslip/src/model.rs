@@ -10,9 +10,9 @@ use crate::integrate::Method;
 use crate::profile::Profile;
 use crate::scenario::rules::{PartFault, verify};
 use crate::scenario::{
-    ActuatorSpec, BodySpec, CurveSpec, DriverMotion, DriverSpec, ElementSpec, FrictionLawSpec, FrictionSpec,
-    InertiaSpec, InitialMode, LimitSpec, LinkSpec, MassSpec, NormalForce, Plane, Port, Scenario, ScenarioError,
-    SimulationSpec,
+    ActuatorSpec, BodySpec, CurveSpec, DriverMotion, DriverSpec, ElementSpec, EllipseSpec, FrictionLawSpec,
+    FrictionSpec, InertiaSpec, InitialMode, LimitSpec, LinkSpec, MassSpec, NormalForce, Plane, Port, Scenario,
+    ScenarioError, SimulationSpec,
 };
 use crate::simulation::Simulation;
 pub use bodies::{Link, Linkage, RigidBody};
@@ -90,11 +90,23 @@ impl Friction {
                 stribeck_velocity: None,
                 stribeck_exponent: 2.0,
             },
+            ellipse: None,
             normal_force: None,
             initial: None,
             parameters: Vec::new(),
         };
         Friction(law, None)
+    }
+
+    /// Makes the friction of a mass in the plane elliptic: the kinetic limit is that along `direction`, this one that across it.
+    pub fn across(mut self, limit: f64, direction: [f64; 2]) -> Self {
+        let [_, kinetic] = self.0.curve.limit.levels();
+        self.0.ellipse = Some(EllipseSpec {
+            direction: [direction[0], direction[1], 0.0],
+            across: limit / kinetic,
+            on_first: false,
+        });
+        self
     }
 
     /// The limit at rest (or its coefficient), at least the kinetic one.

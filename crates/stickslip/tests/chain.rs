@@ -130,6 +130,46 @@ fn blocks_of_their_own_with_dampers_and_a_falling_curve_move_as_bodies_do() {
     });
 }
 
+/// Curves that differ by direction, pulled forward and backward: constant ones, ones that fall with speed, and a static limit above both.
+const DIRECTED: [&str; 2] = [
+    "table = { speed = [0, 1], force = [1, 1], backward = [0.4, 0.4] }",
+    "curve = \"0.5 + 0.4/(1 + v)\", curve_backward = \"0.3 + 0.2/(1 + 3*v)\", static = 1.3",
+];
+
+fn directed(friction: &str) -> String {
+    format!(
+        "body = {{ mass = \"2 kg\", position = \"0.1*sin(1.3*i)\", velocity = \"0.2*cos(i)\" }}\n\
+         neighbour = {{ stiffness = \"50 N/m\" }}\ndrive = {{ stiffness = \"5 N/m\", velocity = \"if(t < 3, 0.5, -0.9)\" }}\n\
+         friction = {{ law = \"implicit\", {friction} }}\n"
+    )
+}
+
+#[test]
+fn blocks_that_rub_otherwise_backward_move_as_bodies_do() {
+    for friction in DIRECTED {
+        same_bytes(
+            &directed(friction),
+            "velocity = \"if(t < 3, 0.5, -0.9)\"",
+            ["", ""],
+            |_| friction.replace(", curve", "\ncurve").replace(", static", "\nstatic"),
+        );
+    }
+}
+
+#[test]
+fn each_direction_of_a_chain_holds_up_to_its_own_limit() {
+    // One block, a spring of 100 N/m whose end stands at x: it holds 100·x up to 2 N forward and 4 N backward.
+    for (end, moves) in [(0.0199, false), (0.0201, true), (-0.0399, false), (-0.0401, true)] {
+        let lines = format!(
+            "body = {{ mass = 1 }}\nneighbour = {{ stiffness = 1 }}\ndrive = {{ stiffness = 100, position = {end} }}\n\
+             friction = {{ law = \"implicit\", curve = \"2/(1 + v)\", curve_backward = \"4/(1 + v)\" }}\n"
+        );
+        let mut block = simulation(&chain("1 s", 1, &lines));
+        block.advance(100).unwrap();
+        assert_eq!(block.chain().unwrap().1.positions()[0] != 0.0, moves, "{end} m");
+    }
+}
+
 /// Coulomb friction on equal blocks by a plain loop over the whole chain, as one would write it at first.
 fn plain_loop(count: usize, steps: usize) -> (Vec<f64>, Vec<f64>) {
     let (step, mass, k, pull, rub, speed) = (0.01, 2.0, 50.0, 5.0, 1.0, 0.5);
@@ -237,10 +277,17 @@ fn the_ledger_closes_in_every_portion() {
 
 #[test]
 fn one_block_reports_what_the_same_network_reports() {
-    let mut chained = simulation(&chain("6 s", 1, HOLDING));
-    let text = network("6 s", &chained, "velocity = 0.5", ["", ""], |_| {
-        "kinetic = \"1 N\"\nstatic = \"1.6 N\"".to_string()
-    });
+    same_report(HOLDING, "velocity = 0.5", "kinetic = \"1 N\"\nstatic = \"1.6 N\"");
+    same_report(
+        &directed(DIRECTED[0]),
+        "velocity = \"if(t < 3, 0.5, -0.9)\"",
+        DIRECTED[0],
+    );
+}
+
+fn same_report(lines: &str, drive: &str, friction: &str) {
+    let mut chained = simulation(&chain("6 s", 1, lines));
+    let text = network("6 s", &chained, drive, ["", ""], |_| friction.to_string());
     let mut single = simulation(&text);
     let found = run(&mut chained, None, Options::default()).unwrap().report;
     let expected = run(&mut single, None, Options::default()).unwrap().report;

@@ -253,7 +253,12 @@ fn friction(method: &str, normal: bool, random: &mut Random) -> Node {
                 .map(|_| Node::number(strength * random.between(0.5, 1.5)))
                 .collect(),
         );
-        node.put("table", table([("speed", speeds), ("force", forces)]));
+        let mut points = table([("speed", speeds), ("force", forces)]);
+        if random.once_in(3) {
+            let level = |random: &mut Random| Node::number(strength * random.between(0.5, 1.5));
+            points.put("backward", Node::List((0..3).map(|_| level(random)).collect()));
+        }
+        node.put("table", points);
     } else {
         node.put(kinetic, Node::number(strength));
         if random.once_in(2) || !law.steady_curve {
@@ -269,9 +274,10 @@ fn friction(method: &str, normal: bool, random: &mut Random) -> Node {
     if random.once_in(3) {
         node.put("viscous", positive(-2.0, 1.0, random));
     }
+    let per_area = law.name == "subloading" && random.once_in(4);
     if by_coefficient && !normal {
         node.put(
-            "normal_force",
+            if per_area { "pressure" } else { "normal_force" },
             if random.once_in(2) {
                 positive(-1.0, 3.0, random)
             } else {
@@ -280,10 +286,36 @@ fn friction(method: &str, normal: bool, random: &mut Random) -> Node {
         );
     }
     parameters(&mut node, law, random);
+    if per_area {
+        node.put("area", positive(-4.0, 1.0, random));
+    }
+    if law.name == "subloading" && random.once_in(4) {
+        let own = [
+            "-r*ln(R)",
+            "r/tan(pi*R/2)",
+            "r*(1/R^2 - 1)",
+            "-3e3*ln(R)",
+            "r*(1 - R)",
+            "r*(1 - R)^3/R",
+        ];
+        node.put("evolution", (*random.pick(&own)).into());
+    }
     if random.once_in(8) {
         node.put("initial", (*random.pick(&["stick", "slip"])).into());
     }
     node
+}
+
+/// Makes friction stronger or weaker across a direction: a second number beside each level.
+fn elliptic(friction: &mut Node, axes: usize, random: &mut Random) {
+    let across = 10_f64.powf(random.between(-1.0, 1.0));
+    let kinetic = ["mu", "kinetic"].into_iter().find(|key| friction.get(key).is_some());
+    let Some(key) = kinetic else { return };
+    let Some(level) = friction.get(key).and_then(|level| level.inline().parse::<f64>().ok()) else {
+        return;
+    };
+    friction.put(key, Node::List(vec![Node::number(level), Node::number(level * across)]));
+    friction.put("direction", vector(axes, 1.0, random));
 }
 
 fn normal(method: &str, random: &mut Random) -> Node {
@@ -414,6 +446,9 @@ fn masses(root: &mut Node, axes: usize, random: &mut Random) {
                         rubbing.put(&key, value);
                     }
                 }
+                if axes == 2 && random.once_in(3) {
+                    elliptic(&mut rubbing, 2, random);
+                }
                 if !made.is_empty() && random.once_in(8) && rubbing.get("normal_force").is_some() {
                     rubbing.put(
                         "normal_force",
@@ -490,7 +525,14 @@ fn contact(first: &str, second: &str, surface: bool, method: &str, random: &mut 
         node.put("surface", table([("plane", plane)]));
     }
     if !random.once_in(4) {
-        node.put("friction", friction(method, true, random));
+        let mut rubbing = friction(method, true, random);
+        if random.once_in(4) {
+            elliptic(&mut rubbing, 3, random);
+            if random.once_in(2) {
+                rubbing.put("direction_on", (*random.pick(&["first", "second"])).into());
+            }
+        }
+        node.put("friction", rubbing);
     }
     node
 }

@@ -210,6 +210,17 @@ fn frictions(lines: &[FrictionLine]) -> String {
         ]);
     }
     let mut out = table(&rows, "  ");
+    for line in lines {
+        if let Some([along, across]) = line.holding_limits {
+            out += &format!(
+                "  \"{}\" holds {} {unit} along its direction and {} {unit} across it\n",
+                line.element,
+                number(along),
+                number(across),
+                unit = line.unit
+            );
+        }
+    }
     let mut counted: Vec<&str> = Vec::new();
     for line in lines {
         if !counted.contains(&line.counted.as_str()) {

@@ -52,6 +52,7 @@ const SCENARIOS: &[(&str, &str)] = scenarios![
     "fig004-2-lugre",
     "fig004-2-proxy",
     "fig004-3",
+    "fig004-parallel",
 ];
 
 /// Whether there is such a scenario.

@@ -72,6 +72,7 @@ pub const FIGURES: &[Entry] = &[
     Entry { name: "fig004-6", publication: "seed004", draw: seed004::torques },
     Entry { name: "fig004-7", publication: "seed004", draw: seed004::arm },
     Entry { name: "fig004-penalty", publication: "seed004", draw: seed004::penalty },
+    Entry { name: "fig004-parallel", publication: "seed004", draw: seed004::parallel },
     Entry { name: "fig004-order", publication: "seed004", draw: seed004::order },
 ];
 

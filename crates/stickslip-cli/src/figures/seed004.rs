@@ -373,6 +373,104 @@ pub fn penalty(bench: &mut Bench) -> Result<Drawn, String> {
     Ok(drawn)
 }
 
+/// The friction components of `fig004-parallel`: name, limit (N), stiffness (N/m).
+const COMPONENTS: [(&str, f64, f64); 4] = [
+    ("fine", 4.0, 8e5),
+    ("middle", 4.0, 4e5),
+    ("coarse", 6.0, 2e5),
+    ("broad", 6.0, 1e5),
+];
+
+/// Resistance of ideal components in parallel along a path: each follows its stiffness from where it turned, up to its limit.
+fn ideal_sum(path: &[f64]) -> Vec<f64> {
+    let mut each = [0.0; COMPONENTS.len()];
+    let mut last = 0.0;
+    let sums = path.iter().map(|x| {
+        for (force, (_, limit, stiffness)) in each.iter_mut().zip(COMPONENTS) {
+            *force = (*force + stiffness * (x - last)).clamp(-limit, limit);
+        }
+        last = *x;
+        each.iter().sum()
+    });
+    sums.collect()
+}
+
+/// The outlook of the conclusion: several friction components on one body, and the hysteresis that they make together.
+pub fn parallel(bench: &mut Bench) -> Result<Drawn, String> {
+    let mut drawn = Drawn::default();
+    let run = bench.run("fig004-parallel")?;
+    let path = run.column("stage.position")?;
+    let mut total = vec![0.0; path.len()];
+    for (name, ..) in COMPONENTS {
+        for (sum, force) in total.iter_mut().zip(run.column(&format!("{name}.force"))?) {
+            *sum -= force;
+        }
+    }
+    let micrometres: Vec<f64> = path.iter().map(|x| 1e6 * x).collect();
+    // The corners of the closed form: where the stage turns, and where a component of the first curve gives way.
+    let corner = |k: &usize| k.is_multiple_of(1000) || [100, 200, 600].contains(k);
+    let expected = ideal_sum(path);
+    let (x, y): (Vec<f64>, Vec<f64>) = (0..path.len())
+        .filter(corner)
+        .map(|k| (micrometres[k], expected[k]))
+        .unzip();
+    let mut panels = vec![Panel {
+        title: "the sum".into(),
+        ..Panel::new("displacement (µm)", "resistance (N)")
+            .with(
+                Series::line("four components", micrometres.clone(), total.clone())
+                    .style(Style::Solid)
+                    .color(BLUE),
+            )
+            .with(
+                Series::line("corners of the closed form", x, y)
+                    .style(Style::Points)
+                    .color(ORANGE),
+            )
+    }];
+    let mut each = Panel {
+        title: "its parts".into(),
+        legend: Legend::Beside,
+        ..Panel::new("displacement (µm)", "resistance (N)")
+    };
+    for (name, ..) in COMPONENTS {
+        let force = run
+            .column(&format!("{name}.force"))?
+            .iter()
+            .map(|force| -force)
+            .collect();
+        each = each.with(Series::line(name, micrometres.clone(), force));
+    }
+    panels.push(each);
+    drawn.pictures.push((
+        Figure { columns: 2, panels, width: 350.0, height: 240.0, ..Figure::default() },
+        "A stage on four friction components goes along a nested path. Each component is a spring up to its limit; their sum bends before it \
+         slides, remembers where it turned, and closes its inner loops."
+            .into(),
+    ));
+    let found = &mut drawn.found;
+    let at = |time: f64| total[(time * 1000.0).round() as usize];
+    for (id, time) in [
+        ("first0", 0.05),
+        ("first1", 0.1),
+        ("first2", 0.2),
+        ("first3", 0.4),
+        ("first4", 0.6),
+        ("first5", 1.0),
+    ] {
+        found.note(id, at(time));
+    }
+    for turn in 2..=10 {
+        found.note(format!("turn{turn}"), at(f64::from(turn)));
+    }
+    let distance = total
+        .iter()
+        .zip(&expected)
+        .map(|(found, expected)| (found - expected).abs());
+    found.note("distance", largest(distance));
+    Ok(drawn)
+}
+
 /// Simulation II at smaller and smaller steps against its limit.
 pub fn order(bench: &mut Bench) -> Result<Drawn, String> {
     let mut drawn = Drawn::default();

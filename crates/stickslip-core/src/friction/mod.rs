@@ -10,6 +10,7 @@
 
 pub mod curve;
 pub mod dahl;
+pub mod elliptic;
 pub mod implicit;
 pub mod karnopp;
 pub mod lugre;

@@ -4,7 +4,7 @@ use super::modes::{bristle_modes, load_lines};
 use super::statics::{Island, MOST_FIRM_ROWS, MOST_ROWS, Row};
 use super::{FrictionLine, angular, kind, levels, stiffness};
 use crate::build::Place;
-use crate::element::contact::{Geometry, Touch};
+use crate::element::contact::{Geometry, Grain, Touch};
 use crate::network::port::Attachment;
 use crate::network::rigid::tangents;
 use crate::network::stage::apply;
@@ -17,6 +17,7 @@ use crate::simulation::Simulation;
 use nalgebra::{DMatrix, DVector, Vector3};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use stickslip_core::friction::elliptic::Ellipse;
 
 /// Rubbing directions of one element: rows of J from `first`, one per axis.
 #[derive(Clone, Copy, Debug)]
@@ -188,9 +189,12 @@ impl Held {
     fn add_contacts(&mut self, scenario: &Scenario, scratch: &Scratch, kinds: &mut Vec<Row>) {
         let contacts = &self.simulation.built().contacts;
         let network = &self.simulation.built().network;
-        let touches = |geometry: &Geometry| -> Vec<Touch> {
+        let frames_of = |geometry: &Geometry| {
             let frame = |body: Attachment| body.frame(network, &scratch.trial, &scratch.frames, &scratch.linkages);
-            let [first, second] = [frame(geometry.first), frame(geometry.second)];
+            [frame(geometry.first), frame(geometry.second)]
+        };
+        let touches = |geometry: &Geometry| -> Vec<Touch> {
+            let [first, second] = frames_of(geometry);
             (0..geometry.points.len())
                 .map(|i| geometry.touch(i, &first, &second))
                 .collect()
@@ -234,7 +238,13 @@ impl Held {
                 continue;
             }
             let planar = matches!(geometry.first, Attachment::Point { axes: 2, .. });
-            let rough = matches!(&scenario.elements[*element].1, ElementSpec::Contact(spec) if spec.friction.is_some());
+            let friction = match &scenario.elements[*element].1 {
+                ElementSpec::Contact(spec) => spec.friction.as_ref(),
+                _ => None,
+            };
+            let rough = friction.is_some();
+            let grain = friction.and_then(|friction| friction.ellipse.as_ref()).map(Grain::of);
+            let [first, second] = frames_of(geometry);
             let count = match (rough, planar) {
                 (false, _) => 0,
                 (true, true) => 1,
@@ -247,7 +257,11 @@ impl Held {
                 f64::INFINITY
             };
             for touch in touches[i].iter().filter(|touch| touch.gap <= limit) {
-                let (t1, t2) = tangents(&touch.normal, planar);
+                let along = grain.and_then(|grain| grain.along(&touch.normal, &first, &second));
+                let (t1, t2) = match along.map(|ellipse| Vector3::from(ellipse.direction)) {
+                    Some(along) => (along, touch.normal.cross(&along)),
+                    None => tangents(&touch.normal, planar),
+                };
                 let directions = [touch.normal, t1, t2];
                 let number = self.points.len();
                 self.points.push(TouchingPoint {
@@ -657,13 +671,17 @@ impl Reader {
         )
     }
 
-    /// Friction of a contact: the sum over its points, so that it is known when it turns on the spot too.
-    fn rubbing(&self, moment: &Moment<'_>, element: usize) -> f64 {
-        let at = |point: &TouchingPoint| {
-            let rows = point.first + 1..=point.first + point.tangents;
-            moment.forces[rows].iter().map(|f| f * f).sum::<f64>().sqrt()
-        };
-        self.points(element).iter().map(at).sum()
+    /// Friction of a contact: the sum over its points, so that it is known when it turns on the spot too. Then the same with the
+    /// second direction at a point divided by `across`.
+    fn rubbing(&self, moment: &Moment<'_>, element: usize, across: f64) -> [f64; 2] {
+        [1.0, across].map(|across| {
+            let at = |point: &TouchingPoint| {
+                let rows = point.first + 1..=point.first + point.tangents;
+                let parts = moment.forces[rows].iter().zip([1.0, across]).map(|(f, by)| f / by);
+                parts.map(|f| f * f).sum::<f64>().sqrt()
+            };
+            self.points(element).iter().map(at).sum()
+        })
     }
 
     /// Whether an element can lift off.
@@ -842,6 +860,8 @@ struct Worst {
     t: f64,
     load: f64,
     limit: f64,
+    /// The limit along the direction of elliptic friction, else the same.
+    along: f64,
 }
 
 impl Worst {
@@ -895,6 +915,7 @@ pub(super) fn friction_lines(simulation: &Simulation) -> Vec<FrictionLine> {
             law: friction.law.clone(),
             unit: if angular(scenario, element) { "Nm" } else { "N" },
             holding_limit: None,
+            holding_limits: None,
             peak_load: None,
             stick_margin: None,
             holds: None,
@@ -923,7 +944,8 @@ pub(super) fn friction_lines(simulation: &Simulation) -> Vec<FrictionLine> {
             }
             _ => line.counted = "not estimated: the scenario cannot be held at rest".to_string(),
         }
-        line.presliding = match (line.holding_limit, stiffness) {
+        let limit = line.holding_limits.map(|[along, _]| along).or(line.holding_limit);
+        line.presliding = match (limit, stiffness) {
             (Some(limit), Some(stiffness)) if stiffness > 0.0 => Some(limit / stiffness),
             _ => None,
         };
@@ -949,6 +971,9 @@ fn finite_only(line: &mut FrictionLine) {
     for number in numbers {
         *number = number.filter(|x| x.is_finite());
     }
+    line.holding_limits = line
+        .holding_limits
+        .filter(|limits| limits.iter().all(|x| x.is_finite()));
 }
 
 /// Looks for the worst moment of every friction.
@@ -957,36 +982,50 @@ fn search(simulation: &Simulation, held: &mut Held) -> Vec<Found> {
     let mut found = vec![Found::default(); scenario.elements.len()];
     let mut rows: Vec<Option<Rows>> = vec![None; scenario.elements.len()];
     held.rows.iter().for_each(|r| rows[r.element] = Some(*r));
-    let frictions: Vec<(usize, f64)> = scenario
+    let frictions: Vec<(usize, f64, Option<Ellipse<f64>>)> = scenario
         .elements
         .iter()
         .enumerate()
-        .filter_map(|(index, (_, element))| Some((index, levels(element.friction()?).0)))
+        .filter_map(|(index, (_, element))| {
+            let friction = element.friction()?;
+            // Of a contact only the strength across counts here: its rows lie along and across.
+            let ellipse = friction.ellipse.as_ref().map(|spec| Ellipse {
+                direction: Vector3::new(spec.direction[0], spec.direction[1], 0.0)
+                    .normalize()
+                    .into(),
+                across: spec.across,
+            });
+            Some((index, levels(friction).0, ellipse))
+        })
         .collect();
     let reader = held.reader();
     let steps = held.moments();
     held.scan(steps, |moment| {
-        for &(index, holding) in &frictions {
+        for &(index, holding, ellipse) in &frictions {
             let found = &mut found[index];
-            let (load, normal) = match (&scenario.elements[index].1, rows[index]) {
+            // `seen` is the load as the law along the direction sees it.
+            let ([load, seen], normal) = match (&scenario.elements[index].1, rows[index]) {
                 (ElementSpec::Contact(_), _) => {
                     let Some(normal) = reader.normal(moment, index) else {
                         continue;
                     };
-                    (reader.rubbing(moment, index), Some(normal))
+                    let across = ellipse.map_or(1.0, |ellipse| ellipse.across);
+                    (reader.rubbing(moment, index, across), Some(normal))
                 }
                 (ElementSpec::Friction(_), Some(rows)) => {
-                    let load = moment.forces[rows.first..rows.first + rows.count]
-                        .iter()
-                        .map(|f| f * f)
-                        .sum::<f64>()
-                        .sqrt();
-                    (load, normal_force(simulation, index, &reader, moment))
+                    let forces = &moment.forces[rows.first..rows.first + rows.count];
+                    let length = |forces: &[f64]| forces.iter().map(|f| f * f).sum::<f64>().sqrt();
+                    let seen = match (ellipse, forces) {
+                        (Some(ellipse), &[x, y]) => length(&ellipse.unscaled([x, y])),
+                        _ => length(forces),
+                    };
+                    ([length(forces), seen], normal_force(simulation, index, &reader, moment))
                 }
                 _ => continue,
             };
             let Some(normal) = normal else { continue };
-            let limit = holding * normal;
+            let along = holding * normal;
+            let limit = if seen > 0.0 { along * (load / seen) } else { along };
             if !(load.is_finite() && limit.is_finite()) {
                 found.unsolved = true;
                 continue;
@@ -1006,6 +1045,7 @@ fn search(simulation: &Simulation, held: &mut Held) -> Vec<Found> {
                 t: moment.t,
                 load,
                 limit,
+                along,
             };
             found.worst = Worst::worse(found.worst, now);
             if !moment.sudden {
@@ -1114,6 +1154,9 @@ fn describe(simulation: &Simulation, held: &Held, index: usize, found: &Found, l
         return;
     };
     line.holding_limit = Some(worst.limit);
+    if let Some(ellipse) = element.friction().and_then(|friction| friction.ellipse.as_ref()) {
+        line.holding_limits = Some([worst.along, worst.along * ellipse.across]);
+    }
     line.peak_load = Some(worst.load);
     if worst.limit > 0.0 {
         line.stick_margin = Some(1.0 - worst.ratio());

@@ -89,8 +89,10 @@ pub struct FrictionLine {
     pub law: String,
     /// Unit of forces: N or Nm.
     pub unit: &'static str,
-    /// What it can hold at the moment of the least margin.
+    /// What it can hold at the moment of the least margin; elliptic friction in the direction of the load then.
     pub holding_limit: Option<f64>,
+    /// What elliptic friction can hold then along its direction and across it.
+    pub holding_limits: Option<[f64; 2]>,
     /// What it must hold then, everything at rest.
     pub peak_load: Option<f64>,
     /// 1 − load/limit, the smallest over the run; negative if it cannot hold. `None` if there is no limit, or one of 0.

@@ -7,7 +7,6 @@ use crate::integrate::Method;
 use crate::memory::lacking;
 use crate::network::stage::LoadSource;
 use crate::scenario::{ChainSpec, Port};
-use stickslip_core::friction::curve::Curve;
 
 impl Builder<'_> {
     /// A chain of which the `first` blocks are built, and all examined.
@@ -37,11 +36,6 @@ impl Builder<'_> {
             self.error(&format!("chain.friction.{key}"), message).help = Some(help.into());
             return None;
         };
-        if Curve::<f64>::directed(&rubbing.curve) {
-            self.error("chain.friction", "blocks of a chain rub alike in both directions")
-                .help = Some("leave the curve of sliding backward out".into());
-            return None;
-        }
         let needed = (spec.count as u64).saturating_mul(bytes_per_block(spec));
         if let Some(lacking) = lacking(needed) {
             let message = format!("a chain of {} blocks needs {lacking}", spec.count);

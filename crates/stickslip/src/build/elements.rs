@@ -8,7 +8,7 @@ use crate::body::Frame;
 use crate::body::own::MOST_COORDINATES;
 use crate::element::Elements;
 use crate::element::actuator::{Actuator, Actuators};
-use crate::element::contact::{Contact, Contacts, Geometry, Surface, Tangential};
+use crate::element::contact::{Contact, Contacts, Geometry, Grain, Surface, Tangential};
 use crate::element::curve::SteadyCurve;
 use crate::element::friction::{Baselines, Bristles, Friction, Frictions, Implicit, Resolve};
 use crate::element::inclusion::InclusionGroup;
@@ -27,12 +27,13 @@ use crate::network::rigid::{Rigid, RigidKind};
 use crate::network::stage::LoadSource;
 use crate::profile::Profile;
 use crate::scenario::{
-    ActuatorSpec, BodySpec, ContactSpec, ElementSpec, FrictionLawSpec, FrictionSpec, GearSpec, InitialMode, JointSpec,
-    JointType, Port, Shape, SpringSpec, StopSpec,
+    ActuatorSpec, BodySpec, ContactSpec, ElementSpec, EllipseSpec, FrictionLawSpec, FrictionSpec, GearSpec,
+    InitialMode, JointSpec, JointType, Port, Shape, SpringSpec, StopSpec,
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use stickslip_core::friction::curve::{Curve, Stribeck};
 use stickslip_core::friction::dahl::Dahl;
+use stickslip_core::friction::elliptic::{Ellipse, Elliptic};
 use stickslip_core::friction::karnopp::Karnopp;
 use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
@@ -41,20 +42,26 @@ use stickslip_core::friction::quinn::Quinn;
 use stickslip_core::friction::subloading::{Newton, Subloading};
 use stickslip_core::registry::{self, Family};
 
-/// Frictions of one law for one, two and three axes.
-struct ByAxes<L>(Vec<Friction<L>>, Vec<Friction<L>>, Vec<Friction<L>>);
+/// Frictions of one law for one, two and three axes, and elliptic ones on two.
+struct ByAxes<L>(
+    Vec<Friction<L>>,
+    Vec<Friction<L>>,
+    Vec<Friction<L>>,
+    Vec<Friction<Elliptic<L>>>,
+);
 
 impl<L> Default for ByAxes<L> {
     fn default() -> Self {
-        ByAxes(Vec::new(), Vec::new(), Vec::new())
+        ByAxes(Vec::new(), Vec::new(), Vec::new(), Vec::new())
     }
 }
 
 impl<L> ByAxes<L> {
-    fn push(&mut self, axes: usize, friction: Friction<L>) {
-        match axes {
-            1 => self.0.push(friction),
-            2 => self.1.push(friction),
+    fn push(&mut self, axes: usize, ellipse: Option<Ellipse<f64>>, friction: Friction<L>) {
+        match (axes, ellipse) {
+            (1, _) => self.0.push(friction),
+            (2, None) => self.1.push(friction),
+            (2, Some(ellipse)) => self.3.push(friction.with(|law| Elliptic { law, ellipse })),
             _ => self.2.push(friction),
         }
     }
@@ -92,9 +99,10 @@ pub(super) struct Groups {
 impl Groups {
     /// Whether a friction is to be solved by Newton's method as published.
     pub(super) fn solves_as_published(&self) -> bool {
-        let ByAxes(one, two, three) = &self.subloading;
-        let mut all = one.iter().chain(two).chain(three);
-        all.any(|friction| friction.law.newton == Newton::AsPublished)
+        let ByAxes(one, two, three, elliptic) = &self.subloading;
+        let laws = one.iter().chain(two).chain(three).map(|friction| &friction.law);
+        let mut laws = laws.chain(elliptic.iter().map(|friction| &friction.law.law));
+        laws.any(|law| law.newton == Newton::AsPublished)
     }
 
     /// The groups that are not empty: elements that give a compression first, frictions last.
@@ -121,6 +129,7 @@ impl Groups {
                 put!(elements, groups.$law.0, Frictions::<_, 1>);
                 put!(elements, groups.$law.1, Frictions::<_, 2>);
                 put!(elements, groups.$law.2, Frictions::<_, 3>);
+                put!(elements, groups.$law.3, Frictions::<_, 2>);
             )*};
         }
         macro_rules! resolve {
@@ -128,6 +137,7 @@ impl Groups {
                 put!(frictions, groups.$law.0, |items| $wrap(Frictions::<_, 1>(items)));
                 put!(frictions, groups.$law.1, |items| $wrap(Frictions::<_, 2>(items)));
                 put!(frictions, groups.$law.2, |items| $wrap(Frictions::<_, 3>(items)));
+                put!(frictions, groups.$law.3, |items| $wrap(Frictions::<_, 2>(items)));
             )*};
         }
         if groups.resolve {
@@ -136,7 +146,15 @@ impl Groups {
             put!(frictions, groups.implicit.1, Frictions::<_, 2>);
             put!(frictions, groups.implicit.2, Frictions::<_, 3>);
             resolve!(Bristles: proxy, relaxed, dahl, lugre, subloading);
-            resolve!(OwnSteps: own_steps);
+            put!(frictions, groups.own_steps.0, |items| OwnSteps(Frictions::<_, 1>(
+                items
+            )));
+            put!(frictions, groups.own_steps.1, |items| OwnSteps(Frictions::<_, 2>(
+                items
+            )));
+            put!(frictions, groups.own_steps.2, |items| OwnSteps(Frictions::<_, 3>(
+                items
+            )));
         } else {
             respond!(martins_oden, proxy, relaxed, dahl, lugre, subloading);
         }
@@ -432,6 +450,13 @@ impl Builder<'_> {
             self.error(path, message).help = Some("leave the curve of sliding backward out".into());
             return;
         }
+        let ellipse = match &spec.friction.ellipse {
+            None => None,
+            Some(ellipse) => match self.ellipse_in_plane(path, ellipse, axes) {
+                Some(ellipse) => Some(ellipse),
+                None => return,
+            },
+        };
         let count = rubbing.law.states * axes;
         let state = self.take_states(element, count);
         let joints = [pair.first.v, pair.second.v].map(|v| self.on_linkage(v));
@@ -479,7 +504,35 @@ impl Builder<'_> {
             self.step * pair.ratio[0] * self.inverse_mass_of(pair.first.v),
             self.step * pair.ratio[1] * self.inverse_mass_of(pair.second.v),
         ];
-        self.push_friction(element, pair, axes, rubbing, state, mobility);
+        self.push_friction(element, pair, (axes, ellipse), rubbing, state, mobility);
+    }
+
+    /// The ellipse of a friction between masses, which move in the x-y plane.
+    fn ellipse_in_plane(&mut self, path: &str, spec: &EllipseSpec, axes: usize) -> Option<Ellipse<f64>> {
+        if axes != 2 {
+            let message = match axes {
+                1 => "friction along one axis has one level: there is nothing across it".to_string(),
+                _ => format!("elliptic friction acts in a plane, but this one on {axes} axes"),
+            };
+            let help =
+                "write one number for each level and leave `direction` out, give the masses two axes, or use a contact";
+            self.error(path, message).help = Some(help.into());
+            return None;
+        }
+        let [x, y, _] = spec.direction;
+        let length = x.hypot(y);
+        if !(length > 0.0 && length.is_finite()) {
+            self.error(
+                &format!("{path}.direction"),
+                "masses of two axes move in x and y, where this direction has no part",
+            )
+            .help = Some("for example direction = [1, 0, 0]".into());
+            return None;
+        }
+        Some(Ellipse {
+            direction: [x / length, y / length, 0.0],
+            across: spec.across,
+        })
     }
 
     fn own_element(&mut self, element: usize, path: &str, spec: &OwnElementSpec) {
@@ -561,7 +614,7 @@ impl Builder<'_> {
                     mobility,
                     coupled: false,
                 };
-                self.groups.own_steps.push(count, own);
+                self.groups.own_steps.push(count, None, own);
             }
             _ => {
                 if self.method.implicit() {
@@ -730,7 +783,7 @@ impl Builder<'_> {
         &mut self,
         element: usize,
         pair: Pair,
-        axes: usize,
+        (axes, ellipse): (usize, Option<Ellipse<f64>>),
         rubbing: Rubbing,
         state: usize,
         mobility: [f64; 2],
@@ -745,8 +798,12 @@ impl Builder<'_> {
         let load_rate = self.load_rate(&kind, load);
         macro_rules! push {
             ($group:ident, $law:expr) => {
+                push!($group, $law, ellipse)
+            };
+            ($group:ident, $law:expr, $ellipse:expr) => {
                 self.groups.$group.push(
                     axes,
+                    $ellipse,
                     Friction {
                         element,
                         pair,
@@ -762,7 +819,8 @@ impl Builder<'_> {
             };
         }
         match kind {
-            LawKind::Implicit { approximate } => push!(implicit, Implicit { approximate }),
+            // The coupled solve itself knows of the ellipse of this law.
+            LawKind::Implicit { approximate } => push!(implicit, Implicit { approximate, ellipse }, None),
             LawKind::Karnopp { epsilon } => push!(karnopp, Karnopp { epsilon }),
             LawKind::Quinn { epsilon } => push!(quinn, Quinn { epsilon }),
             LawKind::MartinsOden { epsilon } => push!(martins_oden, MartinsOden { epsilon }),
@@ -1238,6 +1296,13 @@ impl Builder<'_> {
             .help = Some("use a normal such as [0, 1, 0], or give the mass three axes".into());
             return;
         }
+        let grain = match spec.friction.as_ref().and_then(|friction| friction.ellipse.as_ref()) {
+            None => None,
+            Some(ellipse) => match self.grain(&friction_path, ellipse, surface, planar) {
+                Some(grain) => Some(grain),
+                None => return,
+            },
+        };
         let rubs = rubbing
             .as_ref()
             .map_or(Tangential::None, |rubbing| tangential(&rubbing.kind));
@@ -1278,6 +1343,7 @@ impl Builder<'_> {
                     geometry,
                     friction,
                     planar,
+                    grain,
                 };
                 self.rigid.push(Rigid {
                     element,
@@ -1296,6 +1362,7 @@ impl Builder<'_> {
                     normal,
                     friction: rubs,
                     curve,
+                    grain,
                     state,
                 };
                 let weight = felt.mass.unwrap_or(0.0) * self.world_gravity.norm();
@@ -1312,6 +1379,31 @@ impl Builder<'_> {
                 self.groups.contacts.push(contact);
             }
         }
+    }
+
+    /// The direction of elliptic friction in a contact.
+    fn grain(&mut self, path: &str, spec: &EllipseSpec, surface: Surface, planar: bool) -> Option<Grain> {
+        let direction = Vector3::from(spec.direction).normalize();
+        let fault = match surface {
+            Surface::Sphere(_) => Some((
+                "two spheres have no direction that stays in the plane between them",
+                "write one number for each coefficient, and leave `direction` out",
+            )),
+            _ if planar => Some((
+                "a mass of two axes slides along one line of this surface: there is nothing across it",
+                "write one number for each coefficient and leave `direction` out, or give the mass three axes",
+            )),
+            Surface::Plane { normal, .. } if !spec.on_first && normal.cross(&direction).norm() < 1e-6 => Some((
+                "this direction stands on the surface: it has no part along it",
+                "give a direction across the normal of the surface, in the axes of the body that has it",
+            )),
+            Surface::Plane { .. } => None,
+        };
+        if let Some((message, help)) = fault {
+            self.error(&format!("{path}.direction"), message).help = Some(help.into());
+            return None;
+        }
+        Some(Grain::of(spec))
     }
 
     fn joint(&mut self, element: usize, path: &str, spec: &JointSpec) {

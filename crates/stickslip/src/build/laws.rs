@@ -2,6 +2,7 @@
 
 use super::{Builder, Choice, Place};
 use crate::element::curve::{CurveSide, GivenCurve, SteadyCurve, with_curve};
+use crate::element::evolution::{GivenEvolution, natural_rate};
 use crate::integrate::Method;
 use crate::network::stage::LoadSource;
 use crate::profile::Profile;
@@ -47,6 +48,15 @@ pub(super) struct Felt {
     pub slip: f64,
     /// Greatest normal force on a touching point that weight and touch-down tell of, N.
     pub pressed: Option<f64>,
+}
+
+/// The text of an evolution that is no word: U(R) as an expression.
+fn own_evolution(parameters: &[ParameterSpec]) -> Option<&str> {
+    let parameter = parameters.iter().find(|parameter| parameter.name == "evolution")?;
+    match &parameter.value {
+        ParameterValue::Word(text) if !text.chars().all(|c| c.is_alphanumeric() || c == '-' || c == '_') => Some(text),
+        _ => None,
+    }
 }
 
 impl Felt {
@@ -524,7 +534,23 @@ impl Builder<'_> {
         );
         let kappa = self.needed(path, row, parameters, "kappa", per_length);
         let eta = self.needed(path, row, parameters, "eta", Some(Dimension::FREQUENCY));
-        let r = self.needed(path, row, parameters, "r", per_length);
+        let own = own_evolution(parameters);
+        let r = match own {
+            Some(text) if !parameters.iter().any(|parameter| parameter.name == "r") => {
+                self.natural_rate(path, text, felt.angular == Some(true))?
+            }
+            _ => self.needed(path, row, parameters, "r", per_length),
+        };
+        let evolution = match own {
+            Some(text) if r > 0.0 && r.is_finite() => self.given_evolution(path, text, r)?,
+            Some(_) => Evolution::Log,
+            None => self.word(
+                path,
+                parameters,
+                "evolution",
+                &[("log", Evolution::Log), ("ratio", Evolution::Ratio)],
+            ),
+        };
         let mut exponent = |name: &str, reason: &str| {
             let given = parameters.iter().find(|parameter| parameter.name == name);
             if let Some(ParameterValue::Number(number)) = given.map(|parameter| &parameter.value)
@@ -553,12 +579,7 @@ impl Builder<'_> {
             contact_time: self
                 .number(path, parameters, "contact_time", Some(Dimension::TIME))
                 .unwrap_or(0.0),
-            evolution: self.word(
-                path,
-                parameters,
-                "evolution",
-                &[("log", Evolution::Log), ("ratio", Evolution::Ratio)],
-            ),
+            evolution,
             update: self.word(
                 path,
                 parameters,
@@ -605,6 +626,40 @@ impl Builder<'_> {
             }
         }
         Some(law)
+    }
+
+    /// U(R) of the user's own, for this r.
+    fn given_evolution(&mut self, path: &str, text: &str, r: f64) -> Option<Evolution> {
+        match GivenEvolution::of(text, r) {
+            Ok(evolution) => Some(Evolution::Own(evolution)),
+            Err(reason) => {
+                self.refuse_evolution(path, &reason);
+                None
+            }
+        }
+    }
+
+    /// The r of a U that is written without it: what it is in U = −r·ln R.
+    fn natural_rate(&mut self, path: &str, text: &str, angular: bool) -> Option<f64> {
+        let reason = match natural_rate(text) {
+            Ok(r) if r > 0.0 && r.is_finite() => {
+                let unit = if angular { "1/rad" } else { "1/m" };
+                return Some(self.choose(format!("{path}.r"), r, unit, "U at R = 1/e".into()));
+            }
+            Ok(value) => format!("U must be above 0 below R = 1, but it is {value} at R = 1/e"),
+            Err(error) => format!("{error}; without the key `r` it is an expression in R alone"),
+        };
+        self.refuse_evolution(path, &reason);
+        None
+    }
+
+    fn refuse_evolution(&mut self, path: &str, reason: &str) {
+        self.error(&format!("{path}.evolution"), format!("\"evolution\": {reason}"))
+            .help = Some(
+            "write \"log\", \"ratio\", or U(R) in 1/m as an expression in R and r that falls from +infinity at R = 0 to 0 at R = 1 and is negative \
+             beyond, such as \"-r*ln(R)\" or \"r/tan(pi*R/2)\""
+                .into(),
+        );
     }
 
     /// Words on steps of given displacement that do nothing, or do not fit the motion of the run.

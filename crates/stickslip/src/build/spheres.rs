@@ -50,6 +50,13 @@ impl Builder<'_> {
         let friction = match &spec.friction {
             None => [0.0; 2],
             Some(friction) => {
+                if friction.ellipse.is_some() {
+                    let message = "the plane of `[spheres]` is the same in all directions";
+                    self.error(&format!("{path}.direction"), message).help = Some(
+                        "write one number for each coefficient, or bodies with contacts of their own in place of `[spheres]`".into(),
+                    );
+                    return None;
+                }
                 let rubbing = self.friction_law(path, friction, [Port::Ground; 2], felt, true)?;
                 match (rubbing.kind, rubbing.curve) {
                     (LawKind::Implicit { .. }, SteadyCurve::Stribeck(curve))

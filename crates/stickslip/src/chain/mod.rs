@@ -197,8 +197,8 @@ pub struct Chain {
     common: Common,
     law: u8,
     curve: SteadyCurve,
-    /// Friction that holds a block at rest and one that moves, per load.
-    holding: [f64; 2],
+    /// Friction that holds a block at rest and one that moves, per load, forward and backward.
+    holding: [[f64; 2]; 2],
     initial: Option<InitialMode>,
     pub(crate) drive: Coordinate,
     pub(crate) load: usize,
@@ -206,10 +206,17 @@ pub struct Chain {
 
 impl Chain {
     pub(crate) fn new(parts: Parts) -> Self {
-        let (released, holding, constant) = with_curve!(&parts.curve, |c| {
-            (c.dry(0.0, 1.0), c.holding(1.0), Curve::<f64>::constant(c))
+        // Of a block at rest and of one that moves, forward and backward.
+        let (limits, constant) = with_curve!(&parts.curve, |c| {
+            let [forward, backward]: [f64; 2] = [c.dry(0.0, 1.0), c.dry_backward(0.0, 1.0)];
+            let limits = [
+                [forward.max(c.holding(1.0)), forward],
+                [backward.max(c.holding_backward(1.0)), backward],
+            ];
+            let alike = !Curve::<f64>::directed(c);
+            (limits, alike && Curve::<f64>::constant(c))
         });
-        let held = released.max(holding);
+        let [held, released] = limits[0];
         Chain {
             count: parts.count,
             blocks: parts.blocks,
@@ -227,7 +234,7 @@ impl Chain {
                 false => CURVED,
             },
             curve: parts.curve,
-            holding: [held, released],
+            holding: limits,
             initial: parts.initial,
             drive: parts.drive,
             load: parts.load,
@@ -375,7 +382,7 @@ impl Chain {
             let velocities = &after.1[1..after.1.len() - 1];
             for (i, v) in velocities.iter().enumerate().filter(|(_, v)| **v != 0.0) {
                 let load = moment.load * self.block(first + i).strength;
-                let force: f64 = with_curve!(&self.curve, |c| c.total(v.abs(), load));
+                let force: f64 = with_curve!(&self.curve, |c| c.toward([*v]).total(v.abs(), load));
                 sums.friction += force * (common.step * v.abs());
             }
         }
@@ -524,18 +531,18 @@ impl ChainState {
 
     /// Notes what the drive and the load do in a step that is to come; `done` steps were done before it.
     pub(crate) fn foresee(&mut self, chain: &Chain, done: u64, before: [f64; 2], after: f64, load: f64) {
-        let [held, released] = chain.holding;
-        let holding = match chain.initial {
+        let [holding, holding_backward] = chain.holding.map(|[held, released]| match chain.initial {
             Some(InitialMode::Stick) if done == 0 => [held, held],
             Some(InitialMode::Slip) if done == 0 => [released, released],
             _ => [held, released],
-        };
+        });
         self.moments.push(Moment {
             drive: before[0],
             drive_velocity: before[1],
             drive_moves: after - before[0],
             load: load.max(0.0),
             holding,
+            holding_backward,
         });
     }
 

@@ -22,8 +22,10 @@ pub(super) struct Moment {
     pub drive_moves: f64,
     /// What the friction curve is multiplied with.
     pub load: f64,
-    /// Friction that holds a block at rest, and one that moves, per load.
+    /// Friction that holds a block at rest, and one that moves, per load, against a motion forward.
     pub holding: [f64; 2],
+    /// The same backward.
+    pub holding_backward: [f64; 2],
 }
 
 /// Numbers of a chain that no block changes.
@@ -42,7 +44,7 @@ pub(super) struct Common {
 pub(super) const COULOMB: u8 = 0;
 /// It is larger at rest.
 pub(super) const HOLDING: u8 = 1;
-/// It depends on the speed: what slides is left with its free velocity.
+/// It depends on the speed or the direction: what slides is left with its free velocity.
 pub(super) const CURVED: u8 = 2;
 
 /// Positions and velocities of some blocks with one neighbour on each side, before and after a step.
@@ -105,6 +107,7 @@ fn rub<F: Fields, const LAW: u8>(
     let (x, v, next_x) = (&x[..count], &v[..count], &mut next_x[..count]);
     let Common { step, sliding, .. } = *common;
     let [held, released] = moment.holding;
+    let [held_backward, released_backward] = moment.holding_backward;
     for i in 0..count {
         let free = next_v[i];
         let compliance = step * fields.inverse_mass(i);
@@ -114,7 +117,9 @@ fn rub<F: Fields, const LAW: u8>(
             let low = if free > -reach { free } else { -reach };
             free - if low < reach { low } else { reach }
         } else {
-            let limit = if v[i] == 0.0 { held } else { released };
+            let forward = if v[i] == 0.0 { held } else { released };
+            let backward = if v[i] == 0.0 { held_backward } else { released_backward };
+            let limit = if LAW == CURVED && free < 0.0 { backward } else { forward };
             let stuck = free.abs() <= compliance * (limit * load);
             let slips = if LAW == HOLDING {
                 free - (compliance * (sliding * load)).copysign(free)

@@ -15,17 +15,19 @@ use crate::element::friction::lifted;
 use crate::network::port::Attachment;
 use crate::network::stage::Stage;
 use crate::network::tangent::Tangent;
+use crate::scenario::EllipseSpec;
 use nalgebra::Vector3;
 use std::ops::Range;
 use stickslip_core::friction::curve::Curve;
 use stickslip_core::friction::dahl::Dahl;
+use stickslip_core::friction::elliptic::Ellipse;
 use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
 use stickslip_core::friction::proxy::Proxy;
 use stickslip_core::friction::subloading::Subloading;
 use stickslip_core::friction::{Bristle, Slip};
 use stickslip_core::scalar::vector::{add, cross, dot, norm, scale, sub};
-use stickslip_core::scalar::{Dual, Real};
+use stickslip_core::scalar::{Dual, Mask, Real};
 use stickslip_core::sets::gsat;
 
 /// The surface the first body's points touch.
@@ -126,6 +128,50 @@ impl Geometry {
     }
 }
 
+/// The direction of elliptic friction on one of the bodies.
+#[derive(Clone, Copy, Debug)]
+pub struct Grain {
+    /// The direction in the axes of that body.
+    pub direction: Vector3<f64>,
+    /// Coefficient across over coefficient along.
+    pub across: f64,
+    /// Whether it turns with the first body in place of the second.
+    pub on_first: bool,
+}
+
+impl Grain {
+    /// As written in a scenario.
+    pub(crate) fn of(spec: &EllipseSpec) -> Self {
+        Grain {
+            direction: Vector3::from(spec.direction).normalize(),
+            across: spec.across,
+            on_first: spec.on_first,
+        }
+    }
+
+    /// The ellipse in world axes; none where the direction stands on the surface.
+    pub(crate) fn along(&self, normal: &Vector3<f64>, first: &Frame, second: &Frame) -> Option<Ellipse<f64>> {
+        let frame = if self.on_first { first } else { second };
+        let direction = frame.rotation * self.direction;
+        self.ellipse(direction.into(), (*normal).into())
+    }
+
+    /// The same for a direction and a normal in world axes.
+    #[inline(always)]
+    fn ellipse<R: Real>(&self, direction: [R; 3], normal: [R; 3]) -> Option<Ellipse<R>> {
+        let flat = sub(direction, scale(normal, dot(normal, direction)));
+        let length = norm(flat);
+        let lies = R::lit(STANDING).lt(length).all();
+        lies.then(|| Ellipse {
+            direction: scale(flat, R::one() / length),
+            across: R::lit(self.across),
+        })
+    }
+}
+
+/// A direction with less than this part of it along the surface stands on it, and has no ellipse there.
+const STANDING: f64 = 1e-9;
+
 /// A friction law of a compliant contact.
 #[derive(Clone, Copy, Debug)]
 pub enum Tangential<R = f64> {
@@ -216,6 +262,8 @@ pub struct Contact {
     pub friction: Tangential,
     /// Its curve: a coefficient.
     pub curve: SteadyCurve,
+    /// Where friction is stronger across a direction.
+    pub grain: Option<Grain>,
     /// Where the states begin: those of friction per point, then the states of the normal law per point.
     pub state: usize,
 }
@@ -258,6 +306,8 @@ struct Passing<R> {
     velocity: [R; 3],
     /// How fast the contact turns.
     spin: [R; 3],
+    /// Where friction is stronger.
+    ellipse: Option<Ellipse<R>>,
 }
 
 /// The normal law, and the friction law with the stretch projected on the tangent plane and the limit that follows from
@@ -276,13 +326,19 @@ fn press<R: Real>(
         axis,
         velocity,
         spin,
+        ellipse,
     } = *passing;
     let gap_rate = dot(axis, velocity);
     let mut normal_rate = [R::zero()];
     let count = normal_state.len();
     let normal = normal_law.respond(gap, gap_rate, normal_state, normal_tau, &mut normal_rate[..count]);
+    // Elliptic friction is isotropic in velocities and forces scaled by the ellipse.
+    let scaled = |x: [R; 3]| match &ellipse {
+        Some(ellipse) => ellipse.scaled(x),
+        None => x,
+    };
     let slip = Slip {
-        velocity: sub(velocity, scale(axis, gap_rate)),
+        velocity: scaled(sub(velocity, scale(axis, gap_rate))),
         load: normal.max(R::zero()),
     };
     let stretch = [friction_state[0], friction_state[1], friction_state[2]];
@@ -313,7 +369,7 @@ fn press<R: Real>(
     let turned = add([rates[0], rates[1], rates[2]], cross(spin, stretch));
     Pressed {
         normal,
-        force: add(scale(axis, normal), friction),
+        force: add(scale(axis, normal), scaled(friction)),
         friction_rate: [turned[0], turned[1], turned[2], rates[3], rates[4]],
         normal_rate,
         slip,
@@ -429,11 +485,20 @@ impl Differentiated<'_> {
         }
         let velocity = sub(at_touch(0), at_touch(1));
         let centre_velocity = add(velocities[0], cross(spins[0], arm_of_centre));
+        let grain = self.contact.grain.as_ref();
         let passing = Passing {
             gap,
             axis,
             velocity,
-            spin: geometry.spin(axis, gap, sub(centre_velocity, velocities[1]), spins[1]),
+            spin: match grain {
+                Some(Grain { on_first: true, .. }) => spins[0],
+                _ => geometry.spin(axis, gap, sub(centre_velocity, velocities[1]), spins[1]),
+            },
+            ellipse: grain.and_then(|grain| {
+                let body = if grain.on_first { 0 } else { 1 };
+                let direction = self.frames[body].rotation * grain.direction;
+                grain.ellipse(of_body(body, direction, &|s| s.turn.cross(&direction)), axis)
+            }),
         };
         let tau = D::constant(tangent.tau);
         let pressed = press(
@@ -529,16 +594,22 @@ impl Contacts {
                 let rubs = contact.friction_states(index);
                 let normal_state = &stage.state[own.clone()];
                 let axis = touch.normal.into();
+                let grain = contact.grain.as_ref();
                 let passing = Passing {
                     gap: touch.gap,
                     axis,
                     velocity: velocity.into(),
-                    spin: geometry.spin(
-                        axis,
-                        touch.gap,
-                        (centre_velocity - second.velocity).into(),
-                        second.angular_velocity.into(),
-                    ),
+                    spin: match grain {
+                        // The bristle turns with the body that has the direction.
+                        Some(Grain { on_first: true, .. }) => first.angular_velocity.into(),
+                        _ => geometry.spin(
+                            axis,
+                            touch.gap,
+                            (centre_velocity - second.velocity).into(),
+                            second.angular_velocity.into(),
+                        ),
+                    },
+                    ellipse: grain.and_then(|grain| grain.along(&touch.normal, &first, &second)),
                 };
                 let pressed = press(
                     (&contact.normal, &contact.friction, &contact.curve),

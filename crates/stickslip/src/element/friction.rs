@@ -16,6 +16,7 @@ use std::any::Any;
 use std::ops::Range;
 use stickslip_core::friction::curve::Curve;
 use stickslip_core::friction::dahl::Dahl;
+use stickslip_core::friction::elliptic::{Ellipse, Elliptic};
 use stickslip_core::friction::karnopp::Karnopp;
 use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::martins_oden::MartinsOden;
@@ -84,6 +85,21 @@ impl<L, R: Real> Friction<L, R> {
 }
 
 impl<L> Friction<L> {
+    /// The same friction with its law made into another.
+    pub(crate) fn with<M>(self, change: impl FnOnce(L) -> M) -> Friction<M> {
+        Friction {
+            element: self.element,
+            pair: self.pair,
+            law: change(self.law),
+            curve: self.curve,
+            load: self.load,
+            load_rate: self.load_rate,
+            state: self.state,
+            mobility: self.mobility,
+            coupled: self.coupled,
+        }
+    }
+
     /// Whether the load is the force of another element, which varies with what moves that.
     fn follows_element(&self) -> bool {
         matches!(self.load, LoadSource::Element(_))
@@ -170,6 +186,11 @@ pub trait Resolve: Any + Send + Sync {
     /// Whether the law takes part in a coupled solve; laws evaluated at v_{k−1} do not.
     fn couples(&self) -> bool {
         true
+    }
+
+    /// The ellipse of friction `index` where the coupled solve sees it as isotropic, with velocities and forces scaled by it.
+    fn ellipse(&self, _index: usize) -> Option<&Ellipse<f64>> {
+        None
     }
 
     /// Leaves friction `index` to the coupled solve.
@@ -511,6 +532,8 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
 pub struct Implicit {
     /// Use the approximation of eq 16.
     pub approximate: bool,
+    /// Stronger across a direction than along it; on two axes only.
+    pub ellipse: Option<Ellipse<f64>>,
 }
 
 /// Reads a slice as a vector of `N` axes.
@@ -543,6 +566,28 @@ impl<R: Real> Friction<Implicit, R> {
     }
 }
 
+impl Friction<Implicit> {
+    /// The step of an elliptic friction between bodies whose motion is given; any other goes through the coupled solve.
+    fn slide<const N: usize>(
+        &self,
+        ellipse: &Ellipse<f64>,
+        before: &[f64],
+        after: &mut [f64],
+        load: f64,
+    ) -> Resolved<f64, N> {
+        let velocity = self.pair.velocity::<N>(after);
+        let was_stuck = before[self.state] != 0.0;
+        let seen = ellipse.scaled(velocity);
+        let outcome = with_curve!(&self.curve, |c| implicit::resolve(c, load, seen, 0.0, was_stuck));
+        after[self.state] = f64::from(u8::from(outcome.stuck));
+        Resolved {
+            force: ellipse.scaled(outcome.force),
+            velocity,
+            stuck: outcome.stuck,
+        }
+    }
+}
+
 impl<const N: usize> Kernel<Ends<'_, Wide>> for Frictions<Implicit, N, Wide> {
     #[inline(always)]
     fn run(&self, at: Ends<'_, Wide>) {
@@ -571,7 +616,10 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
         let frictions = join(all.map(|own| &own.0), |each| {
             Friction::abreast(each, |laws| {
                 let approximate = common(laws, |law| law.approximate)?;
-                Some(Implicit { approximate })
+                Some(Implicit {
+                    approximate,
+                    ellipse: None,
+                })
             })
         })?;
         Some(Box::new(Vectorised(Frictions::<_, 1, Wide>(frictions))))
@@ -587,7 +635,10 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
                 continue;
             }
             let load = friction.load.value(stage.signals, stage.compression);
-            let outcome = friction.solve::<N>(stage.before, stage.after, load, stage.share);
+            let outcome = match friction.law.ellipse {
+                Some(ellipse) if N == 2 => friction.slide::<N>(&ellipse, stage.before, stage.after, load),
+                _ => friction.solve::<N>(stage.before, stage.after, load, stage.share),
+            };
             friction.note(stage, &outcome, 0.0, 0.0);
         }
     }
@@ -606,6 +657,14 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
 
     fn curve(&self, index: usize) -> &SteadyCurve {
         &self.0[index].curve
+    }
+
+    fn ellipse(&self, index: usize) -> Option<&Ellipse<f64>> {
+        self.0[index].law.ellipse.as_ref()
+    }
+
+    fn solves_alone(&self, index: usize) -> bool {
+        self.0[index].law.ellipse.is_none()
     }
 
     fn couple(&mut self, index: usize) {
@@ -648,16 +707,12 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
     fn settle(&self, index: usize, stage: &mut ImplicitStage<'_>, force: &[f64], velocity: &[f64], stuck: bool) {
         let friction = &self.0[index];
         stage.after[friction.state] = f64::from(u8::from(stuck));
-        friction.note::<N>(
-            stage,
-            &Resolved {
-                force: axes(force),
-                velocity: axes(velocity),
-                stuck,
-            },
-            0.0,
-            0.0,
-        );
+        let (mut force, mut velocity) = (axes(force), axes(velocity));
+        if let Some(ellipse) = &friction.law.ellipse {
+            (force, velocity) = (ellipse.scaled(force), ellipse.unscaled(velocity));
+        }
+        let outcome = Resolved { force, velocity, stuck };
+        friction.note::<N>(stage, &outcome, 0.0, 0.0);
     }
 }
 
@@ -695,6 +750,20 @@ impl Baseline for MartinsOden<f64> {
     }
     fn sticks<const N: usize>(&self, velocity: &[f64; N]) -> bool {
         stickslip_core::scalar::vector::norm(*velocity) <= self.epsilon
+    }
+}
+
+impl<L: Baseline> Baseline for Elliptic<L> {
+    fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, applied: [f64; N]) -> [f64; N] {
+        let seen = Slip {
+            velocity: self.ellipse.scaled(slip.velocity),
+            load: slip.load,
+        };
+        let force = self.law.force(curve, &seen, self.ellipse.unscaled(applied));
+        self.ellipse.scaled(force)
+    }
+    fn sticks<const N: usize>(&self, velocity: &[f64; N]) -> bool {
+        self.law.sticks(&self.ellipse.scaled(*velocity))
     }
 }
 
@@ -867,6 +936,21 @@ impl Lift for Subloading<f64> {
             evolution: self.evolution,
             update: self.update,
             newton: self.newton,
+        }
+    }
+}
+
+/// Elliptic frictions do not go side by side, so that numbers of this one are all that is asked for.
+impl<L: Lift> Lift for Elliptic<L> {
+    type Of<R: Real> = Elliptic<L::Of<R>, R>;
+    #[inline(always)]
+    fn lift<R: Real>(&self, _number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
+        Elliptic {
+            law: self.law.lift(|get| R::lit(get(&self.law))),
+            ellipse: Ellipse {
+                direction: self.ellipse.direction.map(R::lit),
+                across: R::lit(self.ellipse.across),
+            },
         }
     }
 }

@@ -4,6 +4,7 @@ pub mod actuator;
 #[macro_use]
 pub mod contact;
 pub mod curve;
+pub mod evolution;
 pub mod friction;
 pub mod inclusion;
 pub mod joint;

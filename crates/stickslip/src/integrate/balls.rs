@@ -298,6 +298,7 @@ impl<'a> Placed<'a> {
             geometry,
             friction,
             planar: false,
+            grain: None,
         } = &rigid.kind
         else {
             return None;

@@ -21,7 +21,10 @@ impl Network {
         ) else {
             return None;
         };
-        let RigidKind::Contact { geometry, .. } = &self.rigid[*rigid].kind else {
+        let RigidKind::Contact {
+            geometry, grain: None, ..
+        } = &self.rigid[*rigid].kind
+        else {
             return None;
         };
         let round = match *body {

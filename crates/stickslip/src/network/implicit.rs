@@ -414,6 +414,15 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
             room.free[rows + axis] =
                 pair.ratio[0] * after[pair.first.v + axis] - pair.ratio[1] * after[pair.second.v + axis];
         }
+        if let Some(ellipse) = network.frictions[friction.group].ellipse(friction.index) {
+            // Isotropic in velocities scaled by the ellipse, with forces to match: two rows of J become S·J.
+            let scale_pair = |of: &mut [f64], first: usize, second: usize| {
+                let [a, b] = ellipse.scaled([of[first], of[second]]);
+                (of[first], of[second]) = (a, b);
+            };
+            (0..n).for_each(|k| scale_pair(jacobian, rows * n + k, (rows + 1) * n + k));
+            scale_pair(&mut room.free, rows, rows + 1);
+        }
         room.dims[room.sources.len()] = friction.axes;
         room.sources.push(BlockSource::Friction(friction));
         rows += friction.axes;

@@ -5,7 +5,7 @@ use super::implicit::{ImplicitStage, pair_row};
 use super::port::{Attachment, Pair};
 use super::{Network, Scratch};
 use crate::body::{Frame, LinkageScratch};
-use crate::element::contact::Geometry;
+use crate::element::contact::{Geometry, Grain};
 use crate::element::{Mode, Observation};
 use nalgebra::Vector3;
 use std::ops::Range;
@@ -34,6 +34,8 @@ pub enum RigidKind {
         friction: Option<[f64; 2]>,
         /// A body in a plane has one tangential direction, in space two.
         planar: bool,
+        /// Where friction is stronger across a direction.
+        grain: Option<Grain>,
     },
     /// An end of travel of a pair of coordinates.
     Stop {
@@ -118,6 +120,7 @@ impl Rigid {
                 geometry,
                 friction,
                 planar,
+                grain,
             } => {
                 let bodies = [geometry.first, geometry.second];
                 let [first, second] = bodies.map(|body| body.frame(network, before, frames, linkages));
@@ -137,7 +140,17 @@ impl Rigid {
                     if touch.gap > 4.0 * step * (speed + reach + approach.abs() + free.abs()) + 1e-9 {
                         continue;
                     }
-                    let (t1, t2) = tangents(&touch.normal, *planar);
+                    let (t1, t2) = match grain
+                        .as_ref()
+                        .and_then(|grain| grain.along(&touch.normal, &first, &second))
+                    {
+                        // Friction is isotropic in velocities scaled by the ellipse: so is the row across.
+                        Some(ellipse) => {
+                            let along = Vector3::from(ellipse.direction);
+                            (along, ellipse.across * touch.normal.cross(&along))
+                        }
+                        None => tangents(&touch.normal, *planar),
+                    };
                     out.push(Candidate {
                         element: self.element,
                         axes: self.axes(),

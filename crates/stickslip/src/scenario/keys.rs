@@ -18,6 +18,8 @@ pub(crate) enum Form {
     Vector(usize, usize),
     /// A number, or a list of at most three.
     NumberOrVector,
+    /// A number, or one along and one across a direction.
+    NumberOrPair,
     /// Two points.
     Points,
     /// Names of the user's with a number each.
@@ -391,11 +393,12 @@ pub(crate) static SPRING: Keys = keys(
 #[rustfmt::skip]
 const CURVE: &[Key] = &[
     LAW,
-    key("kinetic", Number, "\"10 N\"", "kinetic friction, N or N m"),
-    key("static", Number, "\"12 N\"", "holding limit, N or N m; default = kinetic"),
-    key("mu", Number, "0.3", "kinetic coefficient, where the limit follows a normal force"),
-    key("mu_kinetic", Number, "0.3", "the same as `mu`"),
-    key("mu_static", Number, "0.4", "static coefficient; default = mu"),
+    key("kinetic", NumberOrPair, "\"10 N\"", "kinetic friction, N or N m; [along, across] a direction in the plane"),
+    key("static", NumberOrPair, "\"12 N\"", "holding limit, N or N m; default = kinetic"),
+    key("mu", NumberOrPair, "0.3", "kinetic coefficient, where the limit follows a normal force; [along, across] a direction in the plane"),
+    key("mu_kinetic", NumberOrPair, "0.3", "the same as `mu`"),
+    key("mu_static", NumberOrPair, "0.4", "static coefficient; default = mu"),
+    key("direction", Vector(2, 3), "[1, 0, 0]", "direction of the first of two levels; in a contact in the axes of the second body, or the one that `direction_on` names"),
     key("viscous", Number, "0", "viscous friction, N s/m or N m s/rad; default 0"),
     key("stribeck_velocity", Number, "\"1 mm/s\"", "velocity of the fall from static to kinetic, m/s or rad/s"),
     key("stribeck_exponent", Number, "2", "exponent of that fall, default 2"),
@@ -403,6 +406,8 @@ const CURVE: &[Key] = &[
     key("curve", Text, "\"10/(1 + v/0.1)\"", "the steady curve as an expression in the speed v, SI"),
     key("curve_backward", Text, "\"8/(1 + v/0.1)\"", "the curve of sliding backward, where it differs"),
     key("normal_force", NormalForce, "\"100 N\"", "normal force, N: a profile or { element = \"NAME\" }"),
+    key("area", Number, "\"4 cm^2\"", "area of contact of `subloading`, m^2; its stiffness is then one per area"),
+    key("pressure", Profile, "\"10 kPa\"", "normal pressure on that area, Pa, in place of `normal_force`: a profile"),
     key("initial", Word(&["stick", "slip"]), "\"stick\"", "how it begins; default stick if the relative velocity is 0"),
 ];
 
@@ -420,9 +425,9 @@ const LAW_PARAMETERS: &[Key] = &[
     key("b", Parameter, "0.015", "evolution effect"),
     key("critical_distance", Parameter, "\"10 um\"", "m"),
     key("reference_velocity", Parameter, "\"1 um/s\"", "m/s"),
-    key("evolution", Parameter, "\"aging\"", "evolution of the state"),
+    key("evolution", Parameter, "\"log\"", "evolution of the state; of `subloading` U(R) may be an expression, 1/m, in R and r"),
     key("state", Parameter, "1", "initial state"),
-    key("tangential_stiffness", Parameter, "1e6", "N/m"),
+    key("tangential_stiffness", Parameter, "1e6", "N/m; N/m^3 beside `area`"),
     key("kappa", Parameter, "\"10 1/mm\"", "1/m"),
     key("kappa_exponent", Parameter, "1", "exponent"),
     key("eta", Parameter, "0.1", "1/s"),
@@ -446,7 +451,11 @@ pub(crate) static FRICTION: Keys = Keys {
 pub(crate) static FRICTION_LAW: Keys = Keys {
     name: "friction-law",
     doc: "Friction of a contact or a joint.",
-    groups: &[CURVE, LAW_PARAMETERS],
+    groups: &[
+        CURVE,
+        &[key("direction_on", Word(&["first", "second"]), "\"first\"", "the body of a contact whose surface has the direction; default second, which has the `surface`")],
+        LAW_PARAMETERS,
+    ],
     law: true,
 };
 

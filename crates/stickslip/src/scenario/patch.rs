@@ -80,7 +80,8 @@ fn put_in_element(element: &mut ElementSpec, key: &str, value: f64, holds: impl 
     match (element, key) {
         (ElementSpec::Spring(spec), "stiffness") => set(&mut spec.stiffness, not_negative(value)?),
         (ElementSpec::Spring(spec), "damping") => set(&mut spec.damping, not_negative(value)?),
-        (ElementSpec::Friction(spec), _) => {
+        // Two levels are no plain number.
+        (ElementSpec::Friction(spec), _) if spec.friction.ellipse.is_none() => {
             let curve = &mut spec.friction.curve;
             let value = not_negative(value)?;
             match (&mut curve.limit, key) {

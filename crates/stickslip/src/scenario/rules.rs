@@ -504,6 +504,10 @@ impl Faults<'_> {
                 self.found.extend(limit_fault((keys[0], kinetic), (keys[1], holding)));
             }
         }
+        if let Some(ellipse) = &friction.ellipse {
+            self.number(&at("across"), ellipse.across, Sign::Positive);
+            self.numbers(&at("direction"), &ellipse.direction);
+        }
         self.number(&at("viscous"), curve.viscous, Sign::NotNegative);
         if let Some(velocity) = curve.stribeck_velocity {
             self.number(&at("stribeck_velocity"), velocity, Sign::Positive);

@@ -110,6 +110,7 @@ fn form(form: Form, definitions: &mut BTreeMap<String, String>) -> String {
         Form::Number => number,
         Form::Vector(least, most) => list(&number, least, most),
         Form::NumberOrVector => either(number.clone(), list(&number, 1, 3)),
+        Form::NumberOrPair => either(number.clone(), list(&number, 2, 2)),
         Form::Points => list(&list(&number, 2, 3), 2, 2),
         Form::Numbers => format!("\"type\":\"object\",\"additionalProperties\":{{{number}}}"),
         Form::Profiles => format!("\"type\":\"object\",\"additionalProperties\":{{{profile}}}"),

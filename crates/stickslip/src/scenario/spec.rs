@@ -501,6 +501,8 @@ pub struct FrictionLawSpec {
     pub law: String,
     /// The steady curve.
     pub curve: CurveSpec,
+    /// Another strength across a direction; the curve is that along it.
+    pub ellipse: Option<EllipseSpec>,
     /// Normal force, where the limit follows one.
     pub normal_force: Option<NormalForce>,
     /// Start stuck or slipping; `None` decides by the relative velocity.
@@ -517,6 +519,17 @@ impl FrictionLawSpec {
             _ => None,
         }
     }
+}
+
+/// Friction that is stronger or weaker across a direction than along it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EllipseSpec {
+    /// The direction of the first coefficient, of any length above 0.
+    pub direction: [f64; 3],
+    /// Second coefficient over first, above 0.
+    pub across: f64,
+    /// Whether the direction turns with the first body of a contact in place of the second.
+    pub on_first: bool,
 }
 
 /// The steady friction curve.

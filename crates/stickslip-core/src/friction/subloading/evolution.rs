@@ -12,14 +12,38 @@
 use crate::scalar::{Mask, Real};
 
 /// The form of U(R).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default)]
 pub enum Evolution {
     /// U = −r·ln R (Ozaki, Hashiguchi and Chen 2007, eq 19).
     #[default]
     Log,
     /// U = r·(1 − R)/R (the paper on the trapezoidal update, eq 9).
     Ratio,
+    /// A function of the user's own. It stays for as long as the program runs, so that a law can be copied.
+    Own(&'static dyn OwnEvolution),
 }
+
+/// U(R)/r of the user's own: it falls from +∞ at R = 0 to 0 at R = 1 and is negative beyond (seed 003, eq 18).
+pub trait OwnEvolution: core::fmt::Debug + Send + Sync {
+    /// U/r and its slope for 0 < R.
+    fn speed(&self, ratio: f64) -> [f64; 2];
+    /// Travel ∫ r/U dR from R = 0 for 0 < R < 1.
+    fn travel(&self, ratio: f64) -> f64;
+    /// R after a travel from R = 0; 1 where that is too long to be told from the way to 1.
+    fn ratio(&self, travel: f64) -> f64;
+}
+
+impl PartialEq for Evolution {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Evolution::Log, Evolution::Log) | (Evolution::Ratio, Evolution::Ratio) => true,
+            (Evolution::Own(one), Evolution::Own(other)) => core::ptr::addr_eq(*one, *other),
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Evolution {}
 
 /// A smaller R, or a shorter travel of the logarithmic form, counts as this one, where U is finite, also in `f32`.
 const SMALLEST: f64 = 1e-37;
@@ -124,6 +148,7 @@ impl Evolution {
         match self {
             Evolution::Log => -ratio.ln(),
             Evolution::Ratio => (R::one() - ratio) / ratio,
+            Evolution::Own(own) => ratio.through(|x| own.speed(x)[0], |x| own.speed(x)[1]),
         }
     }
 
@@ -134,6 +159,7 @@ impl Evolution {
         match self {
             Evolution::Log => -R::one() / ratio,
             Evolution::Ratio => -R::one() / (ratio * ratio),
+            Evolution::Own(own) => ratio.through(|x| own.speed(x)[1], |_| 0.0),
         }
     }
 
@@ -179,6 +205,7 @@ impl Evolution {
                 let lost = (R::one() - rest) - ratio;
                 R::select(near, small, -ratio - (rest.ln() + lost / rest))
             }
+            Evolution::Own(own) => ratio.through(|x| own.travel(x), |x| 1.0 / own.speed(x)[0]),
         }
     }
 
@@ -207,6 +234,10 @@ impl Evolution {
                 let missing = to_one(travel.max(R::lit(TRAVEL_AT_HALF)));
                 let ratio = R::select(near, risen, R::one() - missing).max(R::lit(SMALLEST));
                 (ratio, R::select(near, R::one() - ratio, missing) / ratio)
+            }
+            Evolution::Own(own) => {
+                let ratio = travel.through(|w| own.ratio(w), |w| own.speed(own.ratio(w))[0]);
+                (ratio, R::zero().max(self.speed(ratio)))
             }
         }
     }

@@ -18,7 +18,7 @@ mod evolution;
 mod rate;
 mod update;
 
-pub use evolution::Evolution;
+pub use evolution::{Evolution, OwnEvolution};
 pub use rate::{Rate, SurfaceMotion, TractionRate};
 pub use update::Mapped;
 

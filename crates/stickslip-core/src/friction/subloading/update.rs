@@ -403,7 +403,43 @@ impl<R: Real> Subloading<R> {
                 let power = s.exp();
                 (s - (power + g * s - start) / (power + g)).exp()
             }
+            Evolution::Own(_) => self.implicit_ratio_of_own(start, g),
         }
+    }
+
+    /// The same for a U of the user's own: R − G·U/r rises with R, is not positive near 0 and not negative at 1.
+    fn implicit_ratio_of_own(&self, start: R, g: R) -> R {
+        let excess = |ratio: R| {
+            let slope = R::one() - g * self.evolution.speed_slope(ratio);
+            (ratio - g * self.evolution.speed(ratio) - start, slope)
+        };
+        let (mut low, mut high) = (R::zero(), R::one());
+        let mut ratio = R::select(R::zero().lt(start) & start.lt(R::one()), start, R::lit(0.5));
+        let mut settled = R::zero().lt(R::zero());
+        for round in 0..NEWTON_ROUNDS + HALVINGS {
+            let (value, slope) = excess(ratio);
+            let above = R::zero().lt(value);
+            high = R::select(settled, high, R::select(above, ratio, high));
+            low = R::select(settled, low, R::select(above, low, ratio));
+            let newton = ratio - value / slope;
+            let halved = (low + high) * R::lit(0.5);
+            let inside = low.lt(newton) & newton.lt(high);
+            let near = (ratio + (newton - ratio) * R::lit(0.25)).same(ratio);
+            let closed = halved.same(low) | halved.same(high);
+            let next = if round < NEWTON_ROUNDS {
+                R::select(inside | near, newton, halved)
+            } else {
+                halved
+            };
+            ratio = R::select(settled, ratio, next);
+            settled = settled | near | closed;
+            if settled.all() {
+                break;
+            }
+        }
+        // One more round makes the derivative of a dual number exact; it moves the value by rounding only.
+        let (value, slope) = excess(ratio);
+        (ratio - value / slope).clamp(R::zero(), R::one())
     }
 
     /// R and μ after a slip.

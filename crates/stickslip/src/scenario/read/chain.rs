@@ -132,6 +132,14 @@ impl Reader {
             gravity: false,
         };
         let friction = self.friction_law(&inner, Nature::Linear, Role::Element, &around)?;
+        if friction.ellipse.is_some() {
+            self.report_at(
+                &inner,
+                "direction",
+                "the blocks of a chain move along one line, so that their friction has no direction across",
+                "write one number for each level, and leave `direction` out",
+            );
+        }
         if friction.curve.limit.is_coefficient() && friction.normal_force.is_none() {
             self.report_at(
                 &inner,

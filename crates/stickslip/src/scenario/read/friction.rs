@@ -72,8 +72,12 @@ impl Reader {
         around: &Surroundings<'_>,
     ) -> Option<FrictionLawSpec> {
         let law = self.text(section, "law");
-        let curve = self.curve(section, nature, role, law.as_deref());
-        let normal_force = self.normal_force(section, role, around);
+        let (curve, ellipse) = self.curve(section, nature, role, law.as_deref()).unzip();
+        let area = self.area(section, nature, law.as_deref());
+        let normal_force = match section.get("pressure") {
+            Some(_) => self.pressure(section, role, area),
+            None => self.normal_force(section, role, around),
+        };
         let initial = self.word(section, "initial").map(|word| {
             if word == "stick" {
                 InitialMode::Stick
@@ -92,25 +96,47 @@ impl Reader {
             "table",
             "curve",
             "curve_backward",
+            "direction",
+            "area",
+            "pressure",
         ];
-        let parameters = self.parameters(section, |key| own.contains(&key) || CURVE_KEYS.contains(&key));
+        let taken = |key: &str| own.contains(&key) || (key == "direction_on" && role != Role::Element);
+        let mut parameters = self.parameters(section, |key| taken(key) || CURVE_KEYS.contains(&key));
+        if let Some(area) = area {
+            self.stiffness_of_area(section, area, &mut parameters);
+        }
         Some(FrictionLawSpec {
             law: law?,
             curve: curve?,
+            ellipse: ellipse?,
             normal_force,
             initial,
             parameters,
         })
     }
 
-    fn curve(&mut self, section: &Section<'_>, nature: Nature, role: Role, law: Option<&str>) -> Option<CurveSpec> {
+    /// The steady curve, and where it is only that along a direction, what it is across.
+    fn curve(
+        &mut self,
+        section: &Section<'_>,
+        nature: Nature,
+        role: Role,
+        law: Option<&str>,
+    ) -> Option<(CurveSpec, Option<EllipseSpec>)> {
         let force = nature.force();
         let plain = &[Dimension::NONE];
-        let kinetic = self.number(section, "kinetic", force, Sign::NotNegative);
-        let holding = self.number(section, "static", force, Sign::NotNegative);
-        let mu = self.number(section, "mu", plain, Sign::NotNegative);
-        let mu_kinetic = self.number(section, "mu_kinetic", plain, Sign::NotNegative);
-        let mu_static = self.number(section, "mu_static", plain, Sign::NotNegative);
+        let mut across = Vec::new();
+        let mut level = |key: &'static str, dimensions: &[Dimension]| {
+            let [first, second] = self.level(section, key, dimensions)?;
+            across.extend(first.zip(second).map(|(first, second)| (key, second / first)));
+            first
+        };
+        let kinetic = level("kinetic", force);
+        let holding = level("static", force);
+        let mu = level("mu", plain);
+        let mu_kinetic = level("mu_kinetic", plain);
+        let mu_static = level("mu_static", plain);
+        let ellipse = self.ellipse(section, role, &across)?;
         let viscous = self
             .number(section, "viscous", nature.damping(), Sign::NotNegative)
             .unwrap_or(0.0);
@@ -145,7 +171,7 @@ impl Reader {
             return None;
         }
         if given("table") || given("curve") || given("curve_backward") {
-            return self.given_curve(section, nature, role);
+            return self.given_curve(section, nature, role).map(|curve| (curve, ellipse));
         }
         if role == Role::Contact && has_force {
             self.report_at(
@@ -190,12 +216,117 @@ impl Reader {
             );
             return None;
         };
-        Some(CurveSpec {
+        let curve = CurveSpec {
             limit,
             viscous,
             stribeck_velocity,
             stribeck_exponent,
-        })
+        };
+        Some((curve, ellipse))
+    }
+
+    /// A level of friction: one number, or one along and one across a direction.
+    fn level(&mut self, section: &Section<'_>, key: &str, dimensions: &[Dimension]) -> Option<[Option<f64>; 2]> {
+        let entry = section.get(key)?;
+        if !matches!(entry.node.value, Value::List(_)) {
+            return Some([self.number(section, key, dimensions, Sign::NotNegative), None]);
+        }
+        let (path, listed) = (section.path_of(key), section.keys.get(key));
+        let expected = "a number, or a list of two: along and across a direction";
+        let pair = self.numbers_in(&entry.node, &path, dimensions, listed, (2, 2), expected)?;
+        if pair.iter().all(|level| *level > 0.0) {
+            return Some([Some(pair[0]), Some(pair[1])]);
+        }
+        let message = format!("`{path}` must be greater than 0 along the direction and across it");
+        self.report(
+            entry.node.span,
+            message,
+            "for almost no friction write a small number, as in [0.001, 0.3]",
+        );
+        None
+    }
+
+    /// What the levels given as pairs, with the second over the first, and `direction` make of each other. The outer option is none
+    /// after an error.
+    fn ellipse(
+        &mut self,
+        section: &Section<'_>,
+        role: Role,
+        across: &[(&'static str, f64)],
+    ) -> Option<Option<EllipseSpec>> {
+        let keys: &[&str] = match role {
+            Role::Element => &["direction"],
+            _ => &["direction", "direction_on"],
+        };
+        let Some(&(key, ratio)) = across.first() else {
+            for key in keys {
+                if let Some(entry) = section.get(key) {
+                    self.report(
+                        entry.key_span,
+                        format!("`{}` belongs to friction with two levels", section.path_of(key)),
+                        "write two levels, along the direction and across it: mu = [0.2, 0.4]; or leave it out",
+                    );
+                    return None;
+                }
+            }
+            return Some(None);
+        };
+        if role == Role::Joint {
+            let message = format!(
+                "`{}` has two numbers, but a joint moves along one axis",
+                section.path_of(key)
+            );
+            self.report_at(section, key, message, "write one number");
+            return None;
+        }
+        if let Some((other, second)) = across[1..]
+            .iter()
+            .find(|(_, second)| (second / ratio - 1.0).abs() > 1e-9)
+        {
+            let message = format!(
+                "`{other}` is {second} times as large across the direction as along it, `{key}` {ratio} times: the ellipses of sticking \
+                 and sliding must have the same shape"
+            );
+            let help = format!("write `{other}` as one number: it is that along the direction");
+            self.report_at(section, other, message, help);
+            return None;
+        }
+        if !matches!(key, "kinetic" | "mu" | "mu_kinetic") {
+            let message = format!(
+                "`{}` has two numbers, but the kinetic level has one",
+                section.path_of(key)
+            );
+            self.report_at(
+                section,
+                key,
+                message,
+                "write the kinetic level as two numbers, along and across",
+            );
+            return None;
+        }
+        if section.get("direction").is_none() {
+            let message = format!(
+                "`{}` has two numbers, along a direction and across it, but there is no `direction`",
+                section.path_of(key)
+            );
+            self.report_at(section, key, message, "add, for example: direction = [1, 0, 0]");
+            return None;
+        }
+        let direction = self.vector3(section, "direction", &[Dimension::NONE, Dimension::LENGTH])?;
+        if direction.iter().all(|part| *part == 0.0) {
+            let message = format!("`{}` is 0 and points nowhere", section.path_of("direction"));
+            self.report_at(section, "direction", message, "for example direction = [1, 0, 0]");
+            return None;
+        }
+        let on_first = match role {
+            Role::Contact if section.get("direction_on").is_some() => self.word(section, "direction_on")? == "first",
+            _ => false,
+        };
+        Some(Some(EllipseSpec {
+            direction,
+            across: ratio,
+            on_first,
+        }))
     }
 
     /// Kinetic and static level of a curve; the static one is not below.
@@ -335,6 +466,92 @@ impl Reader {
         Some((CurveSide::Points(speed, force), backward))
     }
 
+    /// The area of a contact whose numbers are given per area (seed 002, eq 32: S).
+    fn area(&mut self, section: &Section<'_>, nature: Nature, law: Option<&str>) -> Option<f64> {
+        let entry = section.get("area")?;
+        let fault = match (law, nature) {
+            (Some(law), _) if law != "subloading" => Some(format!(
+                "`area` belongs to the law \"subloading\", and this is \"{law}\""
+            )),
+            (_, Nature::Angular) => Some("`area` is for sliding, and these bodies turn".to_string()),
+            _ => None,
+        };
+        if let Some(message) = fault {
+            self.report(
+                entry.key_span,
+                message,
+                "leave it out, and write the numbers of the whole contact",
+            );
+            return None;
+        }
+        self.number(section, "area", &[Dimension::AREA], Sign::Positive)
+    }
+
+    /// The normal force that a pressure makes on an area.
+    fn pressure(&mut self, section: &Section<'_>, role: Role, area: Option<f64>) -> Option<NormalForce> {
+        let entry = section.get("pressure")?;
+        let path = section.path_of("pressure");
+        let fault = if role == Role::Contact {
+            Some(("the normal force of a contact is its own", "leave out `pressure`"))
+        } else if section.get("normal_force").is_some() {
+            Some((
+                "there are both `pressure` and `normal_force`",
+                "keep one: normal_force = pressure x area",
+            ))
+        } else if section.get("area").is_none() {
+            Some((
+                "a pressure needs the `area` that it acts on",
+                "add, for example: area = \"4 cm^2\"",
+            ))
+        } else {
+            None
+        };
+        if let Some((message, help)) = fault {
+            self.report(entry.key_span, format!("`{path}`: {message}"), help);
+            return None;
+        }
+        let (profile, _) = self.profile_in(&entry.node, &path, &[Dimension::PRESSURE], section.keys.get("pressure"))?;
+        if let crate::profile::Profile::Constant(value) = profile
+            && value < 0.0
+        {
+            let message = format!("`{path}` must not be negative, found {value}");
+            self.report(
+                entry.node.span,
+                message,
+                "it presses the two together: write it positive",
+            );
+            return None;
+        }
+        Some(NormalForce::Profile(profile.scaled(area?)))
+    }
+
+    /// Beside an area the stiffness of a contact is one per area: from here on it is that of the whole contact.
+    fn stiffness_of_area(&mut self, section: &Section<'_>, area: f64, parameters: &mut [ParameterSpec]) {
+        let key = "tangential_stiffness";
+        let Some(parameter) = parameters.iter_mut().find(|parameter| parameter.name == key) else {
+            return;
+        };
+        let ParameterValue::Number(number) = &mut parameter.value else {
+            return;
+        };
+        let found = number.dimension;
+        (number.value, number.dimension) = (number.value * area, None);
+        if let Some(found) = found.filter(|found| *found != Dimension::SURFACE_STIFFNESS) {
+            let message = format!(
+                "`{}` should be {} beside an `area`, but it is {}",
+                section.path_of(key),
+                describe(Dimension::SURFACE_STIFFNESS),
+                describe(found)
+            );
+            self.report_at(
+                section,
+                key,
+                message,
+                "write it per area, as in \"2.5e9 N/m^3\", or leave `area` out",
+            );
+        }
+    }
+
     fn normal_force(&mut self, section: &Section<'_>, role: Role, around: &Surroundings<'_>) -> Option<NormalForce> {
         let entry = section.get("normal_force")?;
         let path = section.path_of("normal_force");
@@ -410,7 +627,10 @@ impl Reader {
             let listed = section.keys.get(&entry.key);
             let value = match &entry.node.value {
                 Value::Flag(flag) => Some(ParameterValue::Flag(*flag)),
-                Value::Text(text) if is_word(text) => Some(ParameterValue::Word(text.clone())),
+                // The evolution may be an expression, too.
+                Value::Text(text) if is_word(text) || entry.key == "evolution" => {
+                    Some(ParameterValue::Word(text.clone()))
+                }
                 Value::List(items) => {
                     let numbers: Vec<_> = items
                         .iter()

@@ -272,7 +272,7 @@ kind = "contact"
 between = ["puck", "belt"]
 surface = { plane = { normal = [0, 1], offset = "1 mm" } }
 normal = { law = "relaxed", stiffness = 1e4, damping = 1, beta = 0.01, alpha = 0.005, restitution = 0.5, exponent = 1.5, penetration = 1e-3, impact_speed = 2 }
-friction = { law = "relaxed", mu = 0.3, mu_static = 0.4, viscous = 0.1, initial = "stick" }
+friction = { law = "relaxed", mu = [0.3, 0.6], mu_static = 0.4, direction = [1, 0, 0], direction_on = "first", viscous = 0.1, initial = "stick" }
 
 [elements.touch]
 kind = "contact"
@@ -359,6 +359,23 @@ mu_kinetic = 0.2
 mu_static = 0.4
 mu_initial = 0.3
 normal_force = 10
+
+[elements.grain]
+kind = "friction"
+between = ["slider", "ground"]
+law = "implicit"
+kinetic = ["1 N", "2 N"]
+direction = [0.6, 0.8]
+
+[elements.slab]
+kind = "friction"
+between = ["slider", "ground"]
+law = "subloading"
+mu_kinetic = 0.2
+mu_static = 0.4
+area = "1 cm^2"
+pressure = "100 kPa"
+tangential_stiffness = "1e10 N/m^3"
 "#;
 
 /// A stability map with criterion (35) of seed 003.
