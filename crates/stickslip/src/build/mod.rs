@@ -343,7 +343,8 @@ impl<'a> Builder<'a> {
             ("velocities", pair.velocity::<3>(&self.initial)),
         ];
         for (what, values) in start {
-            if values[..axes].iter().any(|value| !value.is_finite()) {
+            // A driver may be undefined at the very start.
+            if values[..axes].iter().any(|value| value.is_infinite()) {
                 let message = format!("the difference of the {what} at the start is beyond all numbers");
                 self.error(path, message).help = Some("use smaller numbers, or a smaller ratio".into());
                 return None;
