@@ -106,6 +106,10 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
                 }
                 false
             }
+            // Whether a coordinate of equations turns is not known.
+            BodySpec::Own(own) if own.body.coordinates().contains(&part) => {
+                return Some((Quantity::of_motion(suffix?, false)?, format!("{owner}.{part}")));
+            }
             BodySpec::Mass(_) | BodySpec::RigidBody(_) | BodySpec::Own(_) => false,
         };
         let quantity = Quantity::of_motion(part, turns)?;

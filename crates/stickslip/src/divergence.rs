@@ -89,7 +89,8 @@ impl Watch {
     fn unexplained(&mut self, simulation: &mut Simulation) -> Option<(f64, f64)> {
         let start = self.start?;
         let (live, gravity) = simulation.live_energy()?;
-        let input = simulation.input();
+        // What elements of the user's own gave is put in, as by actuators.
+        let input = simulation.input() + simulation.given_by_own();
         self.live = self.live.max(live);
         self.input = self.input.max(input.abs());
         self.fall = self.fall.max(start.1 - gravity);
@@ -114,11 +115,12 @@ impl Watch {
             return judge_equations(simulation, stop);
         }
         // Energies may be beyond all numbers where the motion is not.
-        if !simulation.work().is_finite() {
+        let (mechanical, stored) = simulation.energy();
+        if !(simulation.work().is_finite() && mechanical.is_finite() && stored.is_finite()) {
             return Some(simulation.exploded(simulation.time(), f64::INFINITY, f64::INFINITY));
         }
         let (gained, explained) = self.unexplained(simulation)?;
-        let explained = explained + jumps(simulation);
+        let explained = explained + jumps(simulation) + one_step(simulation);
         let diverged = !gained.is_finite() || gained > EXPLOSION * explained;
         let time = self.since.unwrap_or(simulation.time());
         diverged.then(|| simulation.exploded(time, gained, explained))
@@ -179,6 +181,18 @@ fn way(profile: &Profile, position: bool, duration: f64) -> (f64, f64) {
         last = value;
     }
     (travel, speed)
+}
+
+/// What drivers given by velocity can put in during one step, of which a method that takes springs at its start knows nothing.
+fn one_step(simulation: &mut Simulation) -> f64 {
+    let network = &simulation.built().network;
+    let duration = simulation.scenario().simulation.duration;
+    let travel = network.drives.iter().map(|drive| match drive.position {
+        true => 0.0,
+        false => network.step * way(network.signals.profile(drive.signal), false, duration).1,
+    });
+    let travel: Vec<f64> = travel.collect();
+    stretched(simulation, &travel)
 }
 
 /// Elastic energy with all drivers away from their start by so much.

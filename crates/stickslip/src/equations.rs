@@ -175,6 +175,11 @@ impl ElementEquations {
         })
     }
 
+    /// Whether an expression names a parameter.
+    pub(crate) fn uses_parameter(&self, parameter: usize) -> bool {
+        self.program.inclusion.uses_parameter(parameter)
+    }
+
     /// The numbers that the program takes.
     fn numbers(&self, motion: &Motion<'_>) -> [f64; MOST_NUMBERS] {
         let given = motion.position.iter().chain(motion.velocity).chain([&motion.step]);
@@ -374,6 +379,13 @@ impl BodyEquations {
         })
     }
 
+    /// Whether an expression names a parameter.
+    pub(crate) fn uses_parameter(&self, parameter: usize) -> bool {
+        let frames = self.frames.iter().map(|frame| &frame.place);
+        let mut programs = self.rows.iter().chain([&self.motion]).chain(frames);
+        programs.any(|program| program.inclusion.uses_parameter(parameter))
+    }
+
     fn evaluate(&self, motion: &Motion<'_>) -> [f64; MOST_NUMBERS] {
         let given = motion.position.iter().chain(motion.velocity);
         let numbers = self.motion.take(given, motion.state);
@@ -421,6 +433,7 @@ impl OwnBody for BodyEquations {
             .chain(self.frames.iter().map(|frame| &frame.place));
         programs
             .map(|program| format!("{:?}", program.inclusion.description()))
+            .chain(self.frames.iter().map(|frame| format!("{:?}", frame.axis)))
             .collect()
     }
 

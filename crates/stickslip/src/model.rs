@@ -728,6 +728,17 @@ impl Model {
         (0..count).map(|link| Port::Joint { body, link }).collect()
     }
 
+    /// The port of a frame of a body of your own, for elements that take hold of it as of a rigid body; `None` if there is no such body
+    /// or frame.
+    pub fn frame_port(&self, body: &str, frame: &str) -> Option<Port> {
+        let number = self.scenario.bodies.iter().position(|(name, _)| name == body)?;
+        let BodySpec::Own(own) = &self.scenario.bodies[number].1 else {
+            return None;
+        };
+        let link = own.body.frames().iter().position(|name| *name == frame)?;
+        Some(Port::Link { body: number, link })
+    }
+
     /// Checks the system and puts it at its start.
     ///
     /// # Errors

@@ -956,6 +956,11 @@ impl Simulation {
                 "a profile of force, motion or normal force is not finite here: check its expression".to_string()
             }
             _ if self.spheres.is_some() => "check the initial motion: it is too large".to_string(),
+            _ if self.fixed.open_ledger || !self.fixed.built.network.own_bodies.is_empty() => {
+                "look at the equations of your own first: a division by 0, a root or logarithm of a negative number, a state whose \
+                 equation has no solution, a mass matrix that is no longer positive definite; else use a smaller step"
+                    .to_string()
+            }
             _ if self.fixed.scenario.inclusion.is_some() && !self.fixed.built.method.chooses_steps() => format!(
                 "use a step well below {} s, larger beta and alpha or smaller stiffness in `relax`, or integrator = \"stiff\"",
                 self.fixed.built.network.step
@@ -1066,7 +1071,7 @@ impl Simulation {
     }
 
     /// Energy that can only be there if it was put in, kinetic and elastic, and that of gravity, which may come from any
-    /// depth. `None` where the ledger does not know all sources: laws and bodies of the user's own, equations.
+    /// depth. `None` where the ledger does not know all sources: bodies of the user's own, equations.
     pub(crate) fn live_energy(&mut self) -> Option<(f64, f64)> {
         if self.chain.is_some() {
             let (kinetic, elastic) = self.energy();
@@ -1079,7 +1084,7 @@ impl Simulation {
             return Some((seen.energy - gravity, gravity));
         }
         let network = &self.fixed.built.network;
-        if self.fixed.open_ledger || !network.own_bodies.is_empty() || self.fixed.scenario.inclusion.is_some() {
+        if !network.own_bodies.is_empty() || self.fixed.scenario.inclusion.is_some() {
             return None;
         }
         let mut still = self.state.values.clone();
@@ -1087,6 +1092,16 @@ impl Simulation {
         let gravity = network.mechanical_energy(&still, &mut self.scratch);
         let (mechanical, elastic) = self.energy();
         Some((mechanical - gravity + elastic, gravity))
+    }
+
+    /// Energy that elements of the user's own gave, where it was counted.
+    pub(crate) fn given_by_own(&self) -> f64 {
+        let own = |element: &ElementSpec| matches!(element, ElementSpec::Own(_) | ElementSpec::OwnContact(_));
+        let elements = self.fixed.scenario.elements.iter().zip(&self.work.delivered);
+        elements
+            .filter(|((_, element), _)| own(element))
+            .map(|(_, work)| work)
+            .sum()
     }
 
     /// What `look` sees with other positions and velocities of the network; the present ones come back.

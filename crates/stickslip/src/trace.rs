@@ -155,7 +155,7 @@ impl Columns {
                     self.push(format!("{name}.{coordinate}.position"), Source::State(placed.q + i));
                     self.push(format!("{name}.{coordinate}.velocity"), Source::State(placed.v + i));
                 }
-                for (i, state) in placed.body.state_names().iter().enumerate() {
+                for (i, state) in placed.body.state_names().iter().take(placed.states).enumerate() {
                     self.push(format!("{name}.{state}"), Source::State(placed.state + i));
                 }
             }
@@ -225,8 +225,8 @@ impl Columns {
                 }
             }
             ElementSpec::Own(spec) => {
-                let first = simulation.built().states[index].0;
-                for (i, state) in spec.law.0.state_names().iter().enumerate() {
+                let (first, count) = simulation.built().states[index];
+                for (i, state) in spec.law.0.state_names().iter().take(count).enumerate() {
                     self.push(format!("{name}.{state}"), Source::State(first + i));
                 }
             }

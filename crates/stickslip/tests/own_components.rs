@@ -438,7 +438,7 @@ fn what_is_wrong_with_equations_is_said_where_it_stands() {
         ),
         (
             element("force = [\"-x\", \"0\"]\n"),
-            "has 2 expressions, and the motion has 1 axes",
+            "has 2 expressions, and the motion has 1 axis",
         ),
         (element("force = \"1/x\"\n"), "not a finite number"),
         (element("force = \"-x.y\"\n"), "unknown name \"x.y\""),
@@ -539,4 +539,67 @@ fn contact_laws_of_your_own_press_and_rub() {
         let pressed: f64 = (0..3).map(|i| force[i] * normal[i]).sum();
         assert!((pressed - 1.5 * g * tilt.cos()).abs() < 1e-5, "{method:?}: {pressed}");
     }
+}
+
+/// Equations that have no solution, or stop being those of a body, end the run.
+#[test]
+fn equations_that_lose_their_sense_end_the_run() {
+    let block = "[bodies.block]\nkind = \"mass\"\nmass = 1\nvelocity = 1\n[elements.e]\nkind = \"equations\"\non = \"block\"\nforce = \"-z\"\n";
+    let cart = "[bodies.cart]\nkind = \"equations\"\ncoordinates = { q = 0 }\nvelocities = { q = 1 }\nforce = [0]\n";
+    for (method, text) in [
+        // z⁺ = z + T·700·z⁺² has no root once 4·T·700·z > 1.
+        (
+            "implicit-euler",
+            format!("{block}states = {{ z = 0.5 }}\nrates = {{ z = \"700*z^2\" }}\n"),
+        ),
+        // √z ends at z = 0.
+        (
+            "implicit-euler",
+            format!("{block}states = {{ z = 0.5 }}\nrates = {{ z = \"-40*sqrt(z)\" }}\n"),
+        ),
+        // The mass is gone at q = 0.7.
+        ("rk4", format!("{cart}mass_matrix = [[\"0.7 - q\"]]\n")),
+        ("stiff", format!("{cart}mass_matrix = [[\"1 - 2*t\"]]\n")),
+        ("implicit-euler", format!("{cart}mass_matrix = [[\"1 - 2*t\"]]\n")),
+    ] {
+        let mut simulation = simulation(&format!("{}{text}", head(method, 2e-3)));
+        assert!(simulation.advance(2000).is_err(), "{method}\n{text}");
+    }
+    // Energy that is no number.
+    let text = format!(
+        "{}{block}states = {{ z = 0 }}\nrates = {{ z = 0 }}\nstored = \"ln(x)\"\n",
+        head("rk4", 1e-3)
+    );
+    let mut simulation = simulation(&text);
+    let mut watch = stickslip::divergence::Watch::new(&mut simulation);
+    simulation.advance_observed(5).unwrap();
+    simulation.set_position(Body::nth(0), &[-1.0]).unwrap();
+    simulation.advance_observed(5).unwrap();
+    assert!(watch.judge(&mut simulation, None).is_some());
+}
+
+/// A spring of the engine that explodes is found beside an element of the user's own, and that element's step is warned of.
+#[test]
+fn an_explosion_beside_an_element_of_equations_is_found() {
+    let text = |spring: &str| {
+        format!(
+            "{}[bodies.block]\nkind = \"mass\"\nmass = 1\nposition = 0.1\n[elements.damper]\nkind = \"equations\"\non = \"block\"\nforce = \"-1e-3*v\"\n\
+             [elements.spring]\n{spring}",
+            head("rk4", 1e-2)
+        )
+    };
+    let mut built_in = simulation(&text("kind = \"spring\"\non = \"block\"\nstiffness = 9e4\n"));
+    let mut watch = stickslip::divergence::Watch::new(&mut built_in);
+    let _ = built_in.advance_observed(100);
+    assert!(watch.judge(&mut built_in, None).is_some());
+    let own = simulation(&text("kind = \"equations\"\non = \"block\"\nforce = \"-9e4*x\"\n"));
+    let warnings = &own.built().warnings;
+    assert!(
+        warnings
+            .iter()
+            .any(|warning| warning.message.contains("the run will diverge")),
+        "{warnings:?}"
+    );
+    let soft = simulation(&text("kind = \"equations\"\non = \"block\"\nforce = \"-90*x\"\n"));
+    assert!(soft.built().warnings.is_empty(), "{:?}", soft.built().warnings);
 }

@@ -173,7 +173,13 @@ pub fn advise_at_a_glance(glance: &mut Glance, columns: &Columns) -> Advice {
             advice.states += 2 * (glance.count - built);
         }
     }
-    advice.estimate = Some(glance.estimate(columns));
+    let estimate = glance.estimate(columns);
+    if let Some(failure) = estimate.time_from.strip_prefix("none: the run ") {
+        let message = format!("the run {failure}");
+        advice.warnings.push(message.clone());
+        advice.diagnostics.push(Diagnostic::new(message, None));
+    }
+    advice.estimate = Some(estimate);
     advice
 }
 

@@ -454,11 +454,17 @@ impl Seen {
             let ripple = (line.left / (t.len() as f64 - 2.0).max(1.0)).sqrt();
             let doubt = 2.0 * self.noise / line.spread.sqrt().max(f64::MIN_POSITIVE);
             let most = FLAT * swing / lasts;
+            // The bottom of a wave is level for a while, too, but it is bent.
+            let (from, until) = (t[0], t[t.len() - 1]);
+            let sag = parabola(t, y).map_or(0.0, |curve| {
+                0.5 * (curve.at(from) + curve.at(until)) - curve.at(0.5 * (from + until))
+            });
             // A slope that the noise hides is none that was seen to be flat.
             (t.len() >= 5
                 && line.slope.abs() <= most
                 && line.slope.abs() + doubt <= 1.5 * most
                 && ripple <= (2.0 * self.noise).max(0.5 * FLAT * swing)
+                && sag.abs() <= (3.0 * self.noise).max(0.5 * FLAT * swing)
                 && line.height < peak - BELOW * swing)
                 .then_some(line.height)
         };

@@ -68,6 +68,12 @@ pub trait OwnBody: Send + Sync {
     }
 }
 
+/// Whether a matrix is symmetric but for rounding.
+pub(crate) fn is_symmetric(matrix: &[f64], n: usize) -> bool {
+    let alike = |a: f64, b: f64| (a - b).abs() <= 1e-9 * (a.abs() + b.abs());
+    (0..n).all(|i| (0..i).all(|j| alike(matrix[i * n + j], matrix[j * n + i])))
+}
+
 /// A body of the user's own and its initial motion.
 #[derive(Clone)]
 pub struct OwnBodySpec {
@@ -154,8 +160,15 @@ impl PlacedOwn {
             *force += load;
         }
         let mut matrix = self.inertia(state, signals);
+        let symmetric = is_symmetric(&matrix, self.count);
+        let sizes: [f64; MOST_COORDINATES] = std::array::from_fn(|i| matrix[i * self.count + i]);
         ldlt_factor(&mut matrix, self.count);
+        // The factors are kept away from 0: what came near it is no inertia, and the run ends with a velocity that is no number.
+        let positive = (0..self.count).all(|i| matrix[i * self.count + i] > 4.0 * f64::EPSILON * sizes[i].abs());
         ldlt_solve(&matrix, self.count, force);
+        if !(symmetric && positive) {
+            force.fill(f64::NAN);
+        }
         rate[self.v..self.v + self.count].copy_from_slice(force);
         if self.states > 0 {
             let mut rates = [0.0; MOST_STATES];

@@ -1,7 +1,7 @@
 //! Bodies: where their coordinates are in the state, their masses and initial motion.
 
 use super::{Builder, Place};
-use crate::body::own::{MOST_COORDINATES, PlacedOwn};
+use crate::body::own::{MOST_COORDINATES, PlacedOwn, is_symmetric};
 use crate::body::{JointKind, LinkDescription, Linkage, LinkageScratch, OwnBodySpec, RigidBody};
 use crate::element::own::MOST_STATES;
 use crate::math::symmetric_eigenvalues;
@@ -221,7 +221,8 @@ impl Builder<'_> {
         self.initial[v..v + count].copy_from_slice(&spec.velocity);
         let mut inertia = placed.inertia(&self.initial, &[]);
         let matrix = DMatrix::from_row_slice(count, count, &inertia[..count * count]);
-        if matrix != matrix.transpose() || matrix.cholesky().is_none() {
+        let finite = matrix.iter().all(|value| value.is_finite());
+        if !finite || !is_symmetric(&inertia, count) || matrix.cholesky().is_none() {
             self.error(
                 &path,
                 "the inertia of the body is not symmetric and positive definite at the start",

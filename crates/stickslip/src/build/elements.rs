@@ -303,6 +303,7 @@ impl Builder<'_> {
             angular,
             slip: 0.0,
             pressed: None,
+            stretch: 1.0,
         }
     }
 
@@ -627,8 +628,38 @@ impl Builder<'_> {
                     let help = "keep the step well below the periods it makes, or use integrator = \"stiff\"";
                     self.warn(path, message, help);
                 }
+                self.warn_of_unresolved_element(path, &own);
                 self.groups.own.push(own);
             }
+        }
+    }
+
+    /// Warns of a step that is too long for the stiffness or damping that an element on one axis has at the start.
+    fn warn_of_unresolved_element(&mut self, path: &str, own: &Own) {
+        let [Hold::Pair(pair, 1)] = own.holds[..] else { return };
+        if own.placed.law.0.update() == Update::Own {
+            return;
+        }
+        let (position, velocity) = (pair.position::<1>(&self.initial), pair.velocity::<1>(&self.initial));
+        let [stiffness, damping] = own.placed.firmness(&Motion {
+            time: 0.0,
+            step: 0.0,
+            load: 1.0,
+            position: &position,
+            velocity: &velocity,
+            state: &self.initial[own.state..own.state + own.placed.states],
+        });
+        let inverse = self.inverse_mass_felt[own.element];
+        let resolved = self.resolved(stiffness.max(0.0) * inverse, damping.max(0.0) * inverse);
+        self.unstable |= matches!(resolved, Resolved::Diverges | Resolved::Grows(_));
+        if resolved == Resolved::Diverges {
+            let message =
+                "the step is too large for the stiffness or damping of this element at the start: the run will diverge";
+            let help = format!(
+                "use a smaller step, or integrator = \"{}\"",
+                self.scenario.stable_integrator()
+            );
+            self.warn(path, message, help);
         }
     }
 
@@ -719,7 +750,7 @@ impl Builder<'_> {
         let mut rate = [0.0; MOST_STATES];
         let motion = Motion {
             time: 0.0,
-            step: 0.0,
+            step: if self.method.chooses_steps() { 0.0 } else { self.step },
             load: 1.0,
             position: &position[..own.axes],
             velocity: &velocity[..own.axes],
@@ -1256,6 +1287,7 @@ impl Builder<'_> {
             angular: Some(false),
             slip: 0.0,
             pressed: None,
+            stretch: 1.0,
         };
         let geometry = Geometry {
             first,
@@ -1495,6 +1527,7 @@ impl Builder<'_> {
             angular: Some(spec.joint_type == JointType::Revolute),
             slip: self.initial_slip_along(spec, [first, second]),
             pressed: None,
+            stretch: 1.0,
         };
         let (friction, curve, load, load_rate) = match &spec.friction {
             None => {

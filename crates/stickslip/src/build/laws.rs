@@ -48,6 +48,8 @@ pub(super) struct Felt {
     pub slip: f64,
     /// Greatest normal force on a touching point that weight and touch-down tell of, N.
     pub pressed: Option<f64>,
+    /// How many times faster than the slip an elliptic law sees it, at most.
+    pub stretch: f64,
 }
 
 /// The text of an evolution that is no word: U(R) as an expression.
@@ -330,6 +332,19 @@ impl Builder<'_> {
         felt: Felt,
         in_contact: bool,
     ) -> Option<Rubbing> {
+        // Where friction is elliptic the law sees the slip, and the mobility across, stretched.
+        let felt = match &spec.ellipse {
+            Some(ellipse) => {
+                let stretch = ellipse.across.max(1.0);
+                Felt {
+                    mass: felt.mass.map(|mass| mass / (stretch * stretch)),
+                    slip: stretch * felt.slip,
+                    stretch,
+                    ..felt
+                }
+            }
+            None => felt,
+        };
         let law = self.law_row(path, Family::Friction, &spec.law)?;
         if !self.check_method(path, law) {
             return None;
@@ -784,7 +799,7 @@ impl Builder<'_> {
             // Dahl's model has no damping to choose.
             self.choices.truncate(before + usize::from(!given));
         }
-        let speed = self.fastest();
+        let speed = felt.stretch * self.fastest();
         let limit = with_curve!(curve, |c| Curve::<f64>::dry(c, speed, 1.0));
         // A speed beyond all numbers ends the run by itself.
         if !self.method.needs_small_steps_of_bristles() || speed == 0.0 || limit == 0.0 || !speed.is_finite() {

@@ -31,6 +31,7 @@ impl Builder<'_> {
             angular: Some(false),
             slip: 0.0,
             pressed: None,
+            stretch: 1.0,
         };
         let path = "spheres.contact";
         let pressed = Pressed {

@@ -22,6 +22,10 @@ pub const MOST_AXES: usize = 3;
 pub const MOST_STATES: usize = 12;
 /// Rounds of Newton's method in which the states of an element are found.
 const ROUNDS: usize = 40;
+/// Defect of the equations of states, relative to their terms, that is rounding.
+const ROUNDED: f64 = 32.0 * f64::EPSILON;
+/// The same below which they count as solved.
+const SOLVED: f64 = 1e-6;
 
 /// What an element, or a body, of the user's own sees of the system.
 #[derive(Clone, Copy, Debug)]
@@ -261,6 +265,12 @@ impl Placed {
         slopes
     }
 
+    /// Stiffness and damping along one axis.
+    pub(crate) fn firmness(&self, motion: &Motion<'_>) -> [f64; 2] {
+        let slopes = self.slopes(motion);
+        [-slopes.at(0, 0), -slopes.at(0, 1)]
+    }
+
     /// Force at the end of a step and the states there. `motion` is that of the end, with the states of the start; `weight` is that of
     /// the end in the rates: z⁺ = z + T·rate with z⁺·weight + z·(1 − weight) in it.
     fn advance(&self, motion: &Motion<'_>, weight: f64, next: &mut [f64], force: &mut [f64]) {
@@ -303,13 +313,17 @@ impl Placed {
                 defect[i] = motion.state[i] + change - next[i];
                 // Relative to the numbers it is a difference of; where all are 0 there is none.
                 let scale = next[i].abs() + motion.state[i].abs() + change.abs();
-                size = size.max(if scale > 0.0 { defect[i].abs() / scale } else { scale });
+                let part = if scale == 0.0 { 0.0 } else { defect[i].abs() / scale };
+                // What is no number stays so.
+                if !(part <= size) {
+                    size = part;
+                }
             }
             (defect, size)
         };
         let (mut wrong, mut size) = defect(next, &mut rate[..count], force);
         for _ in 0..ROUNDS {
-            if size <= 4.0 * f64::EPSILON || !size.is_finite() {
+            if size <= ROUNDED || !size.is_finite() {
                 break;
             }
             let states = between(next);
@@ -350,6 +364,10 @@ impl Placed {
             }
         }
         at(next, &mut rate[..count], force);
+        // States that solve nothing must not go on: the run ends where a force is no number.
+        if !(size <= SOLVED) {
+            force.fill(f64::NAN);
+        }
     }
 
     /// How the force of [`Placed::advance`] changes with the velocity at the end, the position following it as x + T·w.

@@ -75,7 +75,8 @@ impl OwnContact {
                 0.0
             };
             stage.rate[state..state + self.normal.states].copy_from_slice(&rate[..self.normal.states]);
-            let normal = normal[0].max(0.0);
+            // A force that is no number ends the run.
+            let normal = if normal[0] < 0.0 { 0.0 } else { normal[0] };
             let mut force = normal * touch.normal;
             let mut stuck = false;
             note.stored += stored;
@@ -99,12 +100,12 @@ impl OwnContact {
                 }
                 stage.rate[states].copy_from_slice(&rate[..friction.states]);
                 // Nothing rubs that does not press.
-                if normal > 0.0 {
+                if normal != 0.0 {
                     force += dragging[0] * along[0] + dragging[1] * along[1];
                 }
             }
             note.gap = note.gap.min(touch.gap);
-            if normal > 0.0 {
+            if normal != 0.0 {
                 geometry.first.apply(stage, &force, &Vector3::zeros(), &touch.point);
                 geometry.second.apply(stage, &(-force), &Vector3::zeros(), &touch.point);
                 compression += normal;

@@ -216,6 +216,12 @@ impl Inclusion {
         self.graph.ids().any(|id| self.graph.op(id) == name)
     }
 
+    /// Whether a parameter appears in the equations.
+    pub(crate) fn uses_parameter(&self, parameter: usize) -> bool {
+        let name = graph::Op::Name(tree::Name::Parameter(parameter));
+        self.graph.ids().any(|id| self.graph.op(id) == name)
+    }
+
     /// Number of states that were written.
     fn written_states(&self) -> usize {
         self.description.states.len()

@@ -78,7 +78,8 @@ pub struct Level {
 impl Level {
     /// From what resists sliding forward and backward.
     pub fn new(forward: f64, backward: f64) -> Self {
-        let [forward, backward] = [forward.max(0.0), backward.max(0.0)];
+        // A limit beyond all numbers holds everything, as the greatest number does.
+        let [forward, backward] = [forward, backward].map(|limit| limit.clamp(0.0, f64::MAX / 4.0));
         Level {
             limit: 0.5 * (forward + backward),
             bias: 0.5 * (backward - forward),

@@ -53,8 +53,12 @@ pub fn cycles_text(report: &CycleReport, file: &str, unit: &str) -> String {
         in_unit(number_of(report.noise), unit)
     );
     if report.cycles == 0 {
+        let why = match report.peaks.len() {
+            0 => "the signal does not swing to and fro by more than its noise",
+            _ => "there are fewer than two whole swings",
+        };
         out += &format!(
-            "No cycles: the signal does not swing to and fro by more than its noise.\nMean {}, from {} to {}\n",
+            "No cycles: {why}.\nMean {}, from {} to {}\n",
             in_unit(number(report.mean), unit),
             number(report.min),
             in_unit(number(report.max), unit)

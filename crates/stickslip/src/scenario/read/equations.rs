@@ -139,10 +139,11 @@ impl Reader {
         let axes = ends.dimension();
         if !ends.motions.contains(&Motion::Unread) && force.len() != axes {
             let message = format!(
-                "`{}` has {} expression{}, and the motion has {axes} axes",
+                "`{}` has {} expression{}, and the motion has {axes} {}",
                 section.path_of("force"),
                 force.len(),
-                if force.len() == 1 { "" } else { "s" }
+                if force.len() == 1 { "" } else { "s" },
+                if axes == 1 { "axis" } else { "axes" }
             );
             let help = match axes {
                 1 => "write one expression in x and v, such as \"-k*x - c*v\"",
@@ -154,17 +155,25 @@ impl Reader {
         if !(1..=3).contains(&force.len()) || self.diagnostics.len() > before {
             return None;
         }
+        if names.states.iter().any(|(state, _)| state == "force") {
+            let message = "a state cannot be named `force`: its column would be that of the force";
+            self.report_at(section, "states", message, "choose another name");
+            return None;
+        }
         let written: Vec<&Written> = force.iter().chain(&stored).chain(&rates).collect();
         let stored = stored.as_ref().map(|(text, _)| text.clone());
         match ElementEquations::new(&names, &texts(&force), stored.as_ref(), &texts(&rates)) {
-            Ok(law) => Some(OwnElementSpec {
-                connections: vec![Connection {
-                    between: ends.ports,
-                    ratio,
-                    at,
-                }],
-                law: OwnLaw(Arc::new(law)),
-            }),
+            Ok(law) => {
+                self.warn_of_idle_parameters(section, &names, |parameter| law.uses_parameter(parameter));
+                Some(OwnElementSpec {
+                    connections: vec![Connection {
+                        between: ends.ports,
+                        ratio,
+                        at,
+                    }],
+                    law: OwnLaw(Arc::new(law)),
+                })
+            }
             Err(findings) => {
                 let motion = if axes == 1 { "x, v" } else { "x.x, v.x, …" };
                 let help = format!("an expression in {motion}, the states, parameters, inputs and t");
@@ -231,6 +240,7 @@ impl Reader {
         };
         match BodyEquations::new(&names, &body) {
             Ok(body) => {
+                self.warn_of_idle_parameters(section, &names, |parameter| body.uses_parameter(parameter));
                 let speed = |(name, _): &(String, f64)| {
                     let written = velocities.iter().find(|(other, _)| other == name);
                     written.map_or(0.0, |(_, speed)| *speed)
@@ -259,6 +269,21 @@ impl Reader {
                 }
                 None
             }
+        }
+    }
+
+    /// A parameter that no expression names is a slip, of the file or of `--set`.
+    fn warn_of_idle_parameters(&mut self, section: &Section<'_>, names: &Names, used: impl Fn(usize) -> bool) {
+        for (i, (name, _)) in names.parameters.iter().enumerate().filter(|(i, _)| !used(*i)) {
+            let path = format!("{}.{name}", section.path_of("parameters"));
+            let others = names.parameters.iter().enumerate().filter(|(other, _)| *other != i);
+            let help = match nearest(name, others.map(|(_, (other, _))| other.as_str())) {
+                Some(near) => format!("did you mean `{near}`? Else leave it out"),
+                None => "leave it out, or use it".to_string(),
+            };
+            let span = self.spans.get(&path).copied().unwrap_or(section.span);
+            let message = format!("no expression uses the parameter `{}`", shorten(name));
+            self.warnings.push(Diagnostic::new(message, Some(span)).help(help));
         }
     }
 
@@ -338,6 +363,13 @@ impl Reader {
         };
         for entry in &table.table.entries {
             self.check_name(&entry.key, entry.key_span, "frame");
+            if self
+                .spans
+                .contains_key(&format!("{}.{}", section.path_of("coordinates"), entry.key))
+            {
+                let message = format!("a coordinate is named `{}`, too", shorten(&entry.key));
+                self.report(entry.key_span, message, "choose another name for the frame");
+            }
             let Some(inner) = self.table_of(&table, entry, &keys::FRAME) else {
                 continue;
             };
