@@ -315,7 +315,7 @@ impl Placed {
                 let scale = next[i].abs() + motion.state[i].abs() + change.abs();
                 let part = if scale == 0.0 { 0.0 } else { defect[i].abs() / scale };
                 // What is no number stays so.
-                if !(part <= size) {
+                if part > size || part.is_nan() {
                     size = part;
                 }
             }
@@ -365,7 +365,7 @@ impl Placed {
         }
         at(next, &mut rate[..count], force);
         // States that solve nothing must not go on: the run ends where a force is no number.
-        if !(size <= SOLVED) {
+        if size > SOLVED || size.is_nan() {
             force.fill(f64::NAN);
         }
     }
