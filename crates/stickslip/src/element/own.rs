@@ -420,28 +420,17 @@ struct Gathered {
 
 impl Own {
     fn gather(&self, stage: &Stage<'_>) -> Gathered {
-        let mut gathered = Gathered::default();
-        let mut at = 0;
-        for hold in &self.holds {
-            match hold {
-                Hold::Pair(pair, axes) => {
-                    let (x, v) = (pair.position::<3>(stage.state), pair.velocity::<3>(stage.state));
-                    gathered.position[at..at + axes].copy_from_slice(&x[..*axes]);
-                    gathered.velocity[at..at + axes].copy_from_slice(&v[..*axes]);
-                    at += axes;
-                }
-                Hold::Points(bodies, points) => {
-                    let [first, second] =
-                        bodies.map(|body| body.frame(stage.network, stage.state, stage.frames, stage.linkages));
-                    let ends = [first.point_position(&points[0]), second.point_position(&points[1])];
-                    let velocity = first.point_velocity(&ends[0]) - second.point_velocity(&ends[1]);
-                    gathered.position = (ends[0] - ends[1]).into();
-                    gathered.velocity = velocity.into();
-                    at += 3;
-                }
-            }
+        // Points have three axes, so there is nothing beside them.
+        let [Hold::Points(bodies, points)] = &self.holds[..] else {
+            return self.gather_pairs(stage.state);
+        };
+        let [first, second] = bodies.map(|body| body.frame(stage.network, stage.state, stage.frames, stage.linkages));
+        let ends = [first.point_position(&points[0]), second.point_position(&points[1])];
+        let velocity = first.point_velocity(&ends[0]) - second.point_velocity(&ends[1]);
+        Gathered {
+            position: (ends[0] - ends[1]).into(),
+            velocity: velocity.into(),
         }
-        gathered
     }
 
     /// The motion of the coordinates among what it takes hold of.
