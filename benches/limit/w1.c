@@ -1,6 +1,7 @@
 /* Limit of work 1: a block of 1 kg on a Coulomb floor of 10 N, dragged by a spring of 90 N/m whose end moves at 2 m/s for 2 s
  * (seed 000, Fig 8), 4000 steps of 1 ms. Nothing here is general; that is the point.
  *   w1      the implicit step (seed 000, eq 11): velocity by soft threshold, which stops at exactly 0
+ *   w1-control  the same block; a controller reads its position and sets the force of the step that comes
  *   w1-rk4  the proxy friction of seed 004, eq 19, in its Runge-Kutta method, eq 21
  * Outcome: position of the block after 4 s. */
 #include "measure.h"
@@ -22,6 +23,20 @@ static outcome implicit(void) {
     }
   }
   return (outcome){{4 - stretch}, 1};
+}
+
+/* The controller is the spring: it knows where its end is. */
+static outcome controlled(void) {
+  const double stop = T * FRICTION / MASS;
+  double x = nothing, v = nothing;
+  for (int k = 0; k < STEPS; k++) {
+    double force = SPRING * (2 * T * (k < STEPS / 2 ? k : STEPS / 2) - x);
+    double free = v + T * (force / MASS);
+    double low = free > -stop ? free : -stop;
+    v = free - (low < stop ? low : stop);
+    x += T * v;
+  }
+  return (outcome){{x}, 1};
 }
 
 static const double BRISTLE = 1e5, DAMPING = 100;
@@ -52,5 +67,6 @@ static outcome runge_kutta(void) {
 int main(int argc, char **argv) {
   int runs = runs_wanted(argc, argv, 300);
   measure("w1", implicit, STEPS, runs);
+  measure("w1-control", controlled, STEPS, runs);
   measure("w1-rk4", runge_kutta, STEPS, runs);
 }

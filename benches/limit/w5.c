@@ -3,11 +3,14 @@
  *   w5           100,000 blocks, 1024 steps; the springs do not overcome friction, so all is held at exactly 0
  *   w5-slipping  the same with ten times the amplitude at the start: most blocks slip
  *   w5-large     10,000,000 blocks, 32 steps: far beyond the cache
+ *   w5-stribeck  as w5-slipping with friction of 1 N + 0.5 N exp(-(v/0.05 m/s)^2) + 0.1 Ns/m v, which holds with 1.5 N
+ *   w5-table     as w5-slipping with friction by 150 points: 1 N + 0.5/(1 + (i/5)^2) N at i cm/s
  * Two ways of doing it, of which the faster counts: one pass over the chain per step, and skewed tiles that stay in the
  * cache for 32 steps. Vectors of four, a neighbour taken from the vector before; multiply-add where the machine has it.
  * Printed: nanoseconds per block and step, sum of all positions. */
 #include <immintrin.h>
 #include "measure.h"
+#include "lanes.h"
 
 static const double T = 1e-3, NEIGHBOUR = 50, PLATE = 5, SPEED = 0.01, FRICTION = 1;
 #define DEPTH 32
@@ -52,10 +55,87 @@ static double pass(long low, long high, double left, double right, double plate)
   return last;
 }
 
+/* Friction that depends on speed: s + T g(s) = |free|. A block at rest is held up to g(0). */
+#define POINTS 150
+static double knot[POINTS + 1], ratio[POINTS + 1]; /* s + T g(s) at the points, and the slope of s against it */
+static const double SPACING = 0.01;
+static double table_force(int i) { return 1 + 0.5 / (1 + i / 5.0 * (i / 5.0)); }
+static void prepare_table(void) {
+  for (int i = 0; i < POINTS; i++) knot[i] = i * SPACING + T * table_force(i);
+  for (int i = 0; i + 1 < POINTS; i++) ratio[i] = SPACING / (knot[i + 1] - knot[i]);
+  ratio[POINTS - 1] = 1;
+  knot[POINTS] = INFINITY;
+}
+
+static inline vector stribeck_speed(vector size) {
+  const double kinetic = 1, falls = 0.5, scale = 1 / 0.05, viscous = 0.1;
+  vector s = (size - T * kinetic) * (1 / (1 + T * viscous));
+  s = choose(s > 0, s, all(0));
+  for (int round = 0; round < 3; round++) {
+    vector u = s * scale, power = u * u;
+    vector decay = falls * exponential(-choose(power < 700, power, all(700)));
+    vector excess = s + T * (kinetic + decay + viscous * s) - size;
+    s -= excess / (1 + T * viscous - (2 * T * scale) * (u * decay));
+  }
+  return s;
+}
+
+/* The line that a root lies on is that of its speed less about T g, or the one beside it. */
+static inline vector table_speed(vector size) {
+  vector s;
+  for (int i = 0; i < 4; i++) {
+    double guess = size[i] * (1 / SPACING);
+    int at = guess < POINTS - 1 ? (int)guess : POINTS - 1;
+    at -= size[i] < knot[at];
+    at = at < 0 ? 0 : at;
+    s[i] = at * SPACING + (size[i] - knot[at]) * ratio[at];
+  }
+  return s;
+}
+
+#define CURVED_PASS(name, slide, holds)                                                                          \
+  static double name(long low, long high, double left, double right, double plate) {                             \
+    const vector pull = all(T * PLATE * plate);                                                                  \
+    const mask sign = (mask)all(-0.0);                                                                           \
+    if (high <= low) return left;                                                                                \
+    double last = x[high - 1], before = left;                                                                    \
+    for (long i = low; i < high; i += 4) {                                                                       \
+      long count = high - i < 4 ? high - i : 4;                                                                  \
+      double tail[4] = {0}, tail_v[4] = {0}, after[4] = {0};                                                     \
+      vector c, r, was, l;                                                                                       \
+      if (count == 4 && i + 4 < high) {                                                                          \
+        c = (vector)_mm256_loadu_pd(x + i), r = (vector)_mm256_loadu_pd(x + i + 1), was = (vector)_mm256_loadu_pd(v + i); \
+      } else {                                                                                                   \
+        for (long k = 0; k < count; k++) {                                                                       \
+          tail[k] = x[i + k], tail_v[k] = v[i + k];                                                              \
+          after[k] = i + k + 1 < high ? x[i + k + 1] : right;                                                    \
+        }                                                                                                        \
+        c = (vector)_mm256_loadu_pd(tail), r = (vector)_mm256_loadu_pd(after), was = (vector)_mm256_loadu_pd(tail_v); \
+      }                                                                                                          \
+      l = (vector){before, c[0], c[1], c[2]};                                                                    \
+      before = c[count - 1];                                                                                     \
+      vector free = was + ((T * NEIGHBOUR) * (l + r) + ((-T * (2 * NEIGHBOUR + PLATE)) * c + pull));             \
+      vector size = (vector)((mask)free & ~sign);                                                                \
+      mask slips = size > T * (holds);                                                                           \
+      vector w = all(0);                                                                                         \
+      if (_mm256_movemask_pd((__m256d)slips)) w = (vector)(slips & ((mask)slide(size) | ((mask)free & sign)));   \
+      vector next = c + T * w;                                                                                   \
+      if (count == 4) {                                                                                          \
+        _mm256_storeu_pd(v + i, (__m256d)w), _mm256_storeu_pd(x + i, (__m256d)next);                             \
+      } else {                                                                                                   \
+        for (long k = 0; k < count; k++) x[i + k] = next[k], v[i + k] = w[k];                                    \
+      }                                                                                                          \
+    }                                                                                                            \
+    return last;                                                                                                 \
+  }
+CURVED_PASS(stribeck_pass, stribeck_speed, 1.5)
+CURVED_PASS(table_pass, table_speed, 1.5)
+static double (*moves)(long, long, double, double, double) = pass;
+
 static double plate_at(long k) { return SPEED * (double)(k + 1) * T; }
 
 static void plain(long n, long steps) {
-  for (long k = 0; k < steps; k++) pass(0, n, x[0], x[n - 1], plate_at(k));
+  for (long k = 0; k < steps; k++) moves(0, n, x[0], x[n - 1], plate_at(k));
 }
 
 /* A tile goes to the left by one block a step; what it leaves on its right is done with the next one. */
@@ -65,7 +145,7 @@ static void tiled(long n, long steps) {
     for (long from = 0; from < n; from += TILE) {
       for (int s = 0; s < DEPTH; s++) {
         long low = from ? from - s : 0, high = from + TILE >= n ? n : from + TILE - s;
-        next[s] = pass(low, high, from ? beside[s] : x[0], high == n ? x[n - 1] : x[high], plate_at(k + s));
+        next[s] = moves(low, high, from ? beside[s] : x[0], high == n ? x[n - 1] : x[high], plate_at(k + s));
       }
       for (int s = 0; s < DEPTH; s++) beside[s] = next[s];
     }
@@ -98,5 +178,11 @@ int main(int argc, char **argv) {
   int runs = runs_wanted(argc, argv, 3);
   chain("w5", 100000, 1024, 1, 2 * runs);
   chain("w5-slipping", 100000, 1024, 10, 2 * runs);
+  prepare_table();
+  moves = stribeck_pass;
+  chain("w5-stribeck", 100000, 256, 10, runs);
+  moves = table_pass;
+  chain("w5-table", 100000, 256, 10, runs);
+  moves = pass;
   chain("w5-large", 10000000, 32, 1, runs);
 }

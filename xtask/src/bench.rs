@@ -7,10 +7,9 @@ use serde_json::{Map, Value, json};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use stickslip::Simulation;
-use stickslip::report::Reporter;
+use stickslip::run::{Ended, Options};
 use stickslip::scenario::Scenario;
 use stickslip::spheres::Ball;
-use stickslip::trace::Columns;
 
 /// A work: its variants, the main one first. Each is a scenario file and a line that the limit program prints.
 struct Work {
@@ -29,6 +28,9 @@ struct Variant {
 enum Outcome {
     /// Position of a body at the end, when nothing of it may be faster than this, m/s.
     AtRest(&'static str, f64),
+    /// The same with a controller in the loop: it reads where the body is and sets the actuator of the next step to the force of a
+    /// spring whose end moves.
+    Controlled(&'static str, f64),
     /// Angles of an arm at the end, which trembles but must not creep by more than this, rad.
     Trembling(&'static str, f64),
     /// Sum of the positions of all blocks of a chain at the end; costs are per block.
@@ -59,6 +61,10 @@ const WORKS: &[Work] = &[
             Variant {
                 name: "w1",
                 outcome: Outcome::AtRest("block", 0.0),
+            },
+            Variant {
+                name: "w1-control",
+                outcome: Outcome::Controlled("block", 0.0),
             },
             Variant {
                 name: "w1-rk4",
@@ -106,6 +112,14 @@ const WORKS: &[Work] = &[
             },
             Variant {
                 name: "w5-slipping",
+                outcome: Outcome::SumOfPositions,
+            },
+            Variant {
+                name: "w5-stribeck",
+                outcome: Outcome::SumOfPositions,
+            },
+            Variant {
+                name: "w5-table",
                 outcome: Outcome::SumOfPositions,
             },
             Variant {
@@ -221,8 +235,8 @@ fn measure(work: &Work) -> Result<Vec<Row>, String> {
         }
         for (i, side) in sides.iter().enumerate() {
             for _ in 0..work.runs {
-                fast[i] = fast[i].min(side.time(Side::advance)?);
-                observed[i] = observed[i].min(side.time(Side::advance_with_report)?);
+                observed[i] = observed[i].min(side.run_timed()?);
+                fast[i] = fast[i].min(side.advance_timed()?);
             }
         }
     }
@@ -241,6 +255,10 @@ fn measure(work: &Work) -> Result<Vec<Row>, String> {
             (variant.name.to_string(), fast[i]),
             (format!("{}, with report", variant.name), observed[i]),
         ] {
+            // Nobody reports on a controller's steps.
+            if ns_per_step == f64::INFINITY {
+                continue;
+            }
             rows.push(Row {
                 name,
                 ns_per_step,
@@ -256,22 +274,32 @@ fn measure(work: &Work) -> Result<Vec<Row>, String> {
 /// The engine's side of a variant.
 struct Side {
     scenario: Scenario,
+    /// What a user runs: of chains the slip events are wanted too.
+    reported: Scenario,
     steps: u64,
     /// Blocks or spheres that each step moves, where there are many.
     blocks: usize,
+    controlled: bool,
 }
 
 impl Side {
     fn new(variant: &Variant) -> Result<Self, String> {
         let path = root().join("benches/scenarios").join(format!("{}.toml", variant.name));
-        let scenario = Scenario::read(&path, &[]).map_err(|error| error.to_string())?;
+        let read = |sets: &[String]| Scenario::read(&path, sets).map_err(|error| error.to_string());
+        let scenario = read(&[])?;
+        let reported = match scenario.chain {
+            Some(_) => read(&["analysis.slip_events.bins=5".to_string()])?,
+            None => scenario.clone(),
+        };
         let steps = (scenario.simulation.duration / scenario.simulation.step).round() as u64;
         let spheres = scenario.spheres.as_ref().map_or(1, |spheres| spheres.count);
         let blocks = scenario.chain.as_ref().map_or(spheres, |chain| chain.count);
         Ok(Side {
             scenario,
+            reported,
             steps,
             blocks,
+            controlled: matches!(variant.outcome, Outcome::Controlled(..)),
         })
     }
 
@@ -279,40 +307,60 @@ impl Side {
         Simulation::new(self.scenario.clone()).map_err(|error| error.to_string())
     }
 
-    /// Nanoseconds per step of one run from a fresh start.
-    fn time(&self, run: fn(&Self, &mut Simulation) -> Result<(), String>) -> Result<f64, String> {
+    /// CPU seconds as nanoseconds per step, and per block where there are many.
+    fn each(&self, seconds: f64) -> f64 {
+        seconds * 1e9 / (self.steps as f64 * self.blocks as f64)
+    }
+
+    /// Nanoseconds per step of one run from a fresh start, as fast as it goes.
+    fn advance_timed(&self) -> Result<f64, String> {
         let mut simulation = self.start()?;
         let start = cpu_seconds();
-        run(self, &mut simulation)?;
-        Ok((cpu_seconds() - start) * 1e9 / (self.steps as f64 * self.blocks as f64))
+        self.advance(&mut simulation)?;
+        Ok(self.each(cpu_seconds() - start))
+    }
+
+    /// The same as the program runs a scenario, from the first step to the report.
+    fn run_timed(&self) -> Result<f64, String> {
+        if self.controlled {
+            return Ok(f64::INFINITY);
+        }
+        let mut simulation = Simulation::new(self.reported.clone()).map_err(|error| error.to_string())?;
+        let start = cpu_seconds();
+        let outcome = stickslip::run::run(&mut simulation, None, Options::default());
+        let seconds = cpu_seconds() - start;
+        match outcome.map_err(|error| error.to_string())?.ended {
+            Ended::Complete => Ok(self.each(seconds)),
+            other => Err(format!("the run did not end as it should: {other:?}")),
+        }
     }
 
     fn advance(&self, simulation: &mut Simulation) -> Result<(), String> {
+        if self.controlled {
+            return self.control(simulation);
+        }
         simulation.advance(self.steps).map_err(|error| error.to_string())
     }
 
-    /// As the program runs a scenario: every step observed, events and energies counted.
-    fn advance_with_report(&self, simulation: &mut Simulation) -> Result<(), String> {
-        if self.blocks > 1 {
-            simulation
-                .advance_observed(self.steps)
-                .map_err(|error| error.to_string())?;
-            return Ok(());
+    /// Steps with a controller that pulls the block of w1 as its spring does.
+    fn control(&self, simulation: &mut Simulation) -> Result<(), String> {
+        const STIFFNESS: f64 = 90.0;
+        let (block, motor) = (simulation.body("block"), simulation.element("motor"));
+        let (block, motor) = block.zip(motor).ok_or("the block or its motor is missing")?;
+        let travel = 2.0 * self.scenario.simulation.step;
+        for step in 0..self.steps {
+            let end = travel * step.min(self.steps / 2) as f64;
+            let force = STIFFNESS * (end - simulation.position(block)[0]);
+            simulation.set_actuator(motor, 0, force);
+            simulation.advance(1).map_err(|error| error.to_string())?;
         }
-        let columns = Columns::new(simulation);
-        let mut reporter = Reporter::new(simulation, &columns);
-        for _ in 0..self.steps {
-            simulation.advance_observed(1).map_err(|error| error.to_string())?;
-            reporter.watch(simulation, &columns);
-        }
-        std::hint::black_box(reporter.finish(simulation, &columns, 0.0));
         Ok(())
     }
 
     fn outcome(&self, outcome: &Outcome) -> Result<Vec<f64>, String> {
         let mut simulation = self.start()?;
         match *outcome {
-            Outcome::AtRest(name, most) => {
+            Outcome::AtRest(name, most) | Outcome::Controlled(name, most) => {
                 self.advance(&mut simulation)?;
                 let body = simulation.body(name).ok_or("the body is missing")?;
                 let speed = largest(simulation.velocity(body));

@@ -398,7 +398,7 @@ pub fn write_whole(named: &Path, bytes: &[u8]) -> Result<(), Failure> {
 /// Says that rows which might have been continued are gone.
 pub fn replaced(part: &Path) {
     note(&format!(
-        "{} of an interrupted run is replaced (--resume would have continued it)",
+        "{} holds rows of another run, which was interrupted; it is replaced",
         part.display()
     ));
 }

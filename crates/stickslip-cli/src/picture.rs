@@ -8,7 +8,7 @@ use std::path::Path;
 use stickslip::advice;
 use stickslip::report::{SizeBin, SlipEventsReport};
 use stickslip::scenario::{BodySpec, JointType, Scenario, SlipEventsSpec};
-use stickslip_plot::{Figure, Panel, PlotError, Scale, Series, Style};
+use stickslip_plot::{Color, Figure, Panel, PlotError, Scale, Series, Style};
 
 /// What an axis shows, in the order of the panels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,6 +27,9 @@ pub enum Quantity {
     Torque,
     Position,
     Angle,
+    /// Coordinates of equations whose unit is not known.
+    CoordinateRate,
+    Coordinate,
     /// States of an inclusion that are the rate of another.
     Rate,
     State,
@@ -48,6 +51,8 @@ impl Quantity {
             Self::Torque => "torque (N m)",
             Self::Position => "position (m)",
             Self::Angle => "angle (rad)",
+            Self::CoordinateRate => "rate of a coordinate",
+            Self::Coordinate => "coordinate",
             Self::Rate => "rates",
             Self::State => "states",
             Self::Added => "relaxation",
@@ -106,9 +111,16 @@ fn shown(scenario: &Scenario, column: &str) -> Option<(Quantity, String)> {
                 }
                 false
             }
-            // Whether a coordinate of equations turns is not known.
             BodySpec::Own(own) if own.body.coordinates().contains(&part) => {
-                return Some((Quantity::of_motion(suffix?, false)?, format!("{owner}.{part}")));
+                let number = own.body.coordinates().iter().position(|name| *name == part)?;
+                // Without a unit in the file it is not known whether it turns.
+                let quantity = match (own.turns.get(number).copied().flatten(), suffix?) {
+                    (Some(turns), suffix) => Quantity::of_motion(suffix, turns)?,
+                    (None, "position") => Quantity::Coordinate,
+                    (None, "velocity") => Quantity::CoordinateRate,
+                    _ => return None,
+                };
+                return Some((quantity, format!("{owner}.{part}")));
             }
             BodySpec::Mass(_) | BodySpec::RigidBody(_) | BodySpec::Own(_) => false,
         };
@@ -368,11 +380,15 @@ impl Recording {
         quantities.sort_unstable();
         quantities.dedup();
         quantities.truncate(MOST_PANELS);
-        let panels = quantities.into_iter().map(|quantity| self.panel(quantity)).collect();
+        let mut colors = Colors::default();
+        let panels = quantities
+            .into_iter()
+            .map(|quantity| self.panel(quantity, &mut colors))
+            .collect();
         figure(self.title.clone(), panels)
     }
 
-    fn panel(&self, quantity: Quantity) -> Panel {
+    fn panel(&self, quantity: Quantity, colors: &mut Colors) -> Panel {
         let mut curves: Vec<_> = self.curves.iter().filter(|(_, other, ..)| *other == quantity).collect();
         // Components that never differ from zero only fill the legend.
         if curves.iter().any(|(.., curve)| !curve.still()) {
@@ -380,10 +396,38 @@ impl Recording {
         }
         curves.truncate(MOST_CURVES);
         let mut panel = Panel::new(TIME, quantity.label());
-        for (_, _, label, curve) in curves {
-            panel = panel.with(curve.clone().series(label));
+        let labels = curves.iter().map(|(_, _, label, _)| label.as_str());
+        let chosen = colors.of_panel(labels);
+        for ((_, _, label, curve), color) in curves.into_iter().zip(chosen) {
+            panel = panel.with(curve.clone().series(label).color(color));
         }
         panel
+    }
+}
+
+/// Colours of curves: what is called the same has the same in all panels, as far as colours last.
+#[derive(Default)]
+struct Colors(Vec<(String, usize)>);
+
+impl Colors {
+    fn of_panel<'a>(&mut self, labels: impl Iterator<Item = &'a str>) -> Vec<Color> {
+        let mut used: Vec<usize> = Vec::new();
+        for label in labels {
+            let known = self.0.iter().find(|(other, _)| other == label).map(|(_, color)| *color);
+            let free = |color: &usize| !used.contains(color);
+            // A new name takes a colour that no other has, as long as there is one.
+            let fresh = || (0..Color::PALETTE.len()).find(|color| self.0.iter().all(|(_, other)| other != color));
+            let color = known
+                .or_else(fresh)
+                .filter(free)
+                .or_else(|| (0..Color::PALETTE.len()).find(free))
+                .unwrap_or(0);
+            if known.is_none() {
+                self.0.push((label.to_string(), color));
+            }
+            used.push(color);
+        }
+        used.into_iter().map(|color| Color::PALETTE[color]).collect()
     }
 }
 

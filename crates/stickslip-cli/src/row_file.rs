@@ -178,7 +178,23 @@ impl RowFile {
             }
             Place::File(target) => {
                 let part = Part::open(named, target, Duration::ZERO)?;
-                if part.file.metadata().is_ok_and(|found| found.len() > 0) {
+                let unfinished = part.file.metadata().is_ok_and(|found| found.len() > 0);
+                if let State::Says(says) = State::read(&beside(&part.target, ".state"))
+                    && (unfinished || part.replaces && says.get(REPLACES) != Some(&Value::Bool(true)))
+                {
+                    // Perhaps hours of work. What differs cannot be continued, so it is replaced as any other output.
+                    if differs(&says, description).is_none() {
+                        let rows = if unfinished { &part.path } else { &part.target };
+                        return Err(Failure::input(
+                            format!(
+                                "{} holds rows of this very command, which was interrupted",
+                                rows.display()
+                            ),
+                            "continue it with --resume, or remove that file to begin anew",
+                        ));
+                    }
+                    replaced(if unfinished { &part.path } else { &part.target });
+                } else if unfinished {
                     replaced(&part.path);
                 }
                 Self::begin(named, part, header, description)

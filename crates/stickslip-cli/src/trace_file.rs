@@ -160,14 +160,12 @@ impl CsvRows {
     }
 
     fn row(&mut self, row: &[f64]) -> io::Result<()> {
-        use std::fmt::Write as _;
         self.line.clear();
         for (i, value) in row.iter().enumerate() {
             if i > 0 {
                 self.line.push(',');
             }
-            // The shortest decimal that reads back as the same binary64; writing to a String cannot fail.
-            let _ = write!(self.line, "{value:?}");
+            push_number(&mut self.line, *value);
         }
         self.line.push('\n');
         self.file.write_all(self.line.as_bytes())
@@ -225,11 +223,79 @@ impl JsonColumns {
     }
 }
 
+/// Adds the shortest decimal that reads back as the same binary64, in the form in which `{value:?}` writes it.
+fn push_number(line: &mut String, value: f64) {
+    use std::fmt::Write as _;
+    let size = value.abs();
+    // The two ways have the same digits and differ in where they begin to write exponents, and in those of large numbers.
+    if size < 1e-5 || (1e-4..1e16).contains(&size) {
+        line.push_str(zmij::Buffer::new().format_finite(value));
+    } else {
+        // Writing to a String cannot fail.
+        let _ = write!(line, "{value:?}");
+    }
+}
+
 /// A name as a CSV field.
 pub fn quoted(name: &str) -> String {
     if name.contains([',', '"', '\n', '\r']) {
         format!("\"{}\"", name.replace('"', "\"\""))
     } else {
         name.to_string()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::push_number;
+
+    #[test]
+    fn numbers_have_their_shortest_digits() {
+        let mut numbers = vec![
+            0.0,
+            0.1,
+            1.0,
+            1.5,
+            123_456_789.0,
+            1e-4,
+            1e-5,
+            9.99e-5,
+            1e15,
+            1e16,
+            1.5e16,
+            5e-324,
+            f64::MAX,
+        ];
+        numbers.extend([
+            f64::INFINITY,
+            f64::NAN,
+            f64::MIN_POSITIVE,
+            0.3,
+            1e-6,
+            1.234e-7,
+            2.5e-300,
+            9_999_999_999_999_998.0,
+        ]);
+        // A sequence of bits that repeats late (xorshift), and numbers of sizes that traces have.
+        let mut bits = 0x9E37_79B9_7F4A_7C15u64;
+        for i in 0..20_000 {
+            bits ^= bits << 13;
+            bits ^= bits >> 7;
+            bits ^= bits << 17;
+            numbers.push(f64::from_bits(bits));
+            numbers.push((bits >> 11) as f64 * 10f64.powi(-(i % 40)));
+        }
+        let mut line = String::new();
+        for number in numbers.iter().flat_map(|number| [*number, -number]) {
+            line.clear();
+            push_number(&mut line, number);
+            // Where two decimals are equally near, one of them ends with an even digit: that one is taken.
+            let expected = format!("{number:?}");
+            let same = line.len() == expected.len() && line[..line.len() - 1] == expected[..line.len() - 1];
+            assert!(
+                same && line.parse() == Ok(number) || number.is_nan(),
+                "{line} {expected}"
+            );
+        }
     }
 }

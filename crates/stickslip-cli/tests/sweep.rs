@@ -87,7 +87,7 @@ const LONG: [&str; 10] = [
     "--measure",
     "final.block.position,energy.dissipated",
     "--set",
-    "simulation.duration=30",
+    "simulation.duration=3000",
     "--out",
     "a.csv",
 ];
@@ -164,7 +164,7 @@ fn a_killed_sweep_of_runs_side_by_side_is_continued_to_the_same_bytes() {
     let arguments = LONG.map(|argument| match argument {
         "elements.floor.kinetic=log:5:20:50" => "elements.floor.kinetic=log:5:20:3000",
         "final.block.position,energy.dissipated" => "final.block.position",
-        "simulation.duration=30" => "simulation.duration=200",
+        "simulation.duration=3000" => "simulation.duration=200",
         other => other,
     });
     let folder = Folder::with_block("sweep-side-by-side");
@@ -194,6 +194,11 @@ fn an_interrupt_leaves_whole_rows() {
     assert_eq!(folder.names(), ["a.csv", "a.csv.state", "block.toml"]);
     let text = folder.read("a.csv");
     assert!(text.ends_with('\n') && text.lines().all(|line| line.split(',').count() == 4));
+    // Begun again by mistake, they are not lost.
+    folder
+        .run(&LONG)
+        .fails(2, &["a.csv holds rows of this very command", "--resume"]);
+    assert_eq!(folder.read("a.csv"), text);
     // Another sweep is not continued with these rows.
     let other: Vec<&str> = LONG
         .iter()
@@ -217,6 +222,14 @@ fn an_interrupt_leaves_whole_rows() {
     let ran = interrupt(until(&folder, &LONG, 5)).fails(1, &["a.csv.part holds them"]);
     assert_eq!(ran.out, "");
     assert_eq!(folder.read("a.csv"), whole);
+    let part = folder.read("a.csv.part");
+    folder
+        .run(&LONG)
+        .fails(2, &["a.csv.part holds rows of this very command", "--resume"]);
+    assert_eq!(folder.read("a.csv.part"), part);
+    // A sweep of something else takes their place, and says so.
+    let ran = folder.run(&with(&GRID, &["--out", "a.csv"])).ok();
+    assert!(ran.err.contains("a.csv.part holds rows of another run"), "{}", ran.err);
 }
 
 #[test]

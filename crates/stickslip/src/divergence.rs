@@ -9,17 +9,22 @@
 //!
 //! Rows that ask for final values only are not observed, so their ledger is empty. They are suspected if the step is known to be too long
 //! for a spring, a bristle or a contact, or if their energy is above what the inputs could reach by a rough estimate, `reach`; a suspect is run
-//! again and observed, and has the verdict of that run. Too high an estimate lets a mild explosion of which nothing was known pass; one
-//! that is too low costs a second run.
+//! again and observed, and has the verdict of that run. The estimate is high, so a mild explosion may stay below it: a row whose energy grew a
+//! hundredfold over three quarters, by as much in each, is suspected too. What is pushed or driven does not grow like that.
 //!
-//! **Equations** have no energy, and may grow by their nature. Where a state is beyond a thousand times the numbers that the scenario
-//! gives, the run is repeated with a half and a third of the step: growth that belongs to the equations comes again, growth that the step has made
-//! does not. Powers of ten are compared, not digits.
+//! **Equations** of the user's own may grow by their nature: those of an inclusion, which have no energy, and elements and bodies that
+//! may put in what they like. Where numbers grew as an explosion does (those of an inclusion: to a thousand times the numbers that the scenario
+//! gives), the run is repeated with a half and a third of the step: growth that belongs to the equations comes again, growth that
+//! the step has made does not. Powers of ten are compared, not digits.
+
+mod growth;
+
+pub(crate) use growth::Growth;
 
 use crate::profile::Profile;
 use crate::scenario::{BodySpec, NormalForce};
 use crate::simulation::{RunError, Simulation};
-use crate::stop::{Stop, is_set};
+use crate::stop::Stop;
 use crate::trace::Columns;
 
 /// Unexplained energy in terms of explained energy from which on a run has diverged. A method that is merely inaccurate does not come near.
@@ -37,8 +42,6 @@ const MOST_POINTS: u64 = 1 << 20;
 
 /// Rounding of energies of gravity, which may be large where nothing moves.
 const ROUNDING: f64 = 1e-9;
-/// Steps between two looks at the stop flag.
-const PULSE: u64 = 1 << 14;
 
 /// Kinetic and elastic energy, and that of gravity.
 type Energy = (f64, f64);
@@ -55,14 +58,20 @@ pub struct Watch {
     fall: f64,
     /// Since when all looks have found unexplained energy.
     since: Option<f64>,
+    /// How equations of the user's own grow.
+    growth: Option<Growth>,
 }
 
 impl Watch {
     /// Begins with a simulation at its start.
     pub fn new(simulation: &mut Simulation) -> Self {
-        let start = simulation.live_energy();
+        let known = simulation.built().network.own_bodies.is_empty();
+        let start = simulation.live_energy().filter(|_| known);
+        // Methods that choose their steps keep to a tolerance; and only what begins as it is written can be repeated.
+        let judged = simulation.has_equations() && !simulation.method().chooses_steps() && simulation.is_as_written();
         Watch {
             next: 1,
+            growth: judged.then(|| Growth::new(simulation)),
             start,
             apart: set_apart(simulation),
             live: start.map_or(0.0, |(live, _)| live),
@@ -78,6 +87,14 @@ impl Watch {
             self.next *= 2;
             self.unexplained(simulation);
         }
+        if let Some(growth) = &mut self.growth {
+            growth.look(simulation);
+        }
+    }
+
+    /// The number of steps after which it looks next.
+    pub(crate) fn next_look(&self) -> u64 {
+        self.next
     }
 
     /// Most energy in motion and springs that was met, J.
@@ -112,25 +129,43 @@ impl Watch {
     /// Whether the run that ends here has diverged. Equations may have to be run again, which ends once `stop` is true.
     pub fn judge(&mut self, simulation: &mut Simulation, stop: Option<&Stop>) -> Option<RunError> {
         if simulation.scenario().inclusion.is_some() {
-            return judge_equations(simulation, stop);
+            let suspects: Vec<(usize, f64)> = largest(simulation).into_iter().collect();
+            return self.judge_growth(simulation, &suspects, stop);
         }
         // Energies may be beyond all numbers where the motion is not.
         let (mechanical, stored) = simulation.energy();
         if !(simulation.work().is_finite() && mechanical.is_finite() && stored.is_finite()) {
             return Some(simulation.exploded(simulation.time(), f64::INFINITY, f64::INFINITY));
         }
-        let (gained, explained) = self.unexplained(simulation)?;
-        let explained = explained + jumps(simulation) + one_step(simulation);
-        let diverged = !gained.is_finite() || gained > EXPLOSION * explained;
-        let time = self.since.unwrap_or(simulation.time());
-        diverged.then(|| simulation.exploded(time, gained, explained))
+        if let Some((gained, explained)) = self.unexplained(simulation) {
+            let explained = explained + jumps(simulation) + one_step(simulation);
+            if !gained.is_finite() || gained > EXPLOSION * explained {
+                let time = self.since.unwrap_or(simulation.time());
+                return Some(simulation.exploded(time, gained, explained));
+            }
+        }
+        let suspects = (self.growth.as_ref()).map_or_else(Vec::new, |growth| growth.suspects(simulation));
+        self.judge_growth(simulation, &suspects, stop)
+    }
+
+    fn judge_growth(
+        &self,
+        simulation: &Simulation,
+        suspects: &[(usize, f64)],
+        stop: Option<&Stop>,
+    ) -> Option<RunError> {
+        let growth = self.growth.as_ref().filter(|_| !suspects.is_empty())?;
+        growth.judge(simulation, suspects, stop)
     }
 }
 
 /// Whether a run that was not observed must be run again to see whether it has diverged. `start` is its energy at the start.
-pub(crate) fn suspect(simulation: &mut Simulation, start: Option<Energy>) -> bool {
+pub(crate) fn suspect(simulation: &mut Simulation, start: Option<Energy>, growth: &Growth) -> bool {
     if simulation.scenario().inclusion.is_some() {
         return largest(simulation).is_some();
+    }
+    if simulation.has_equations() && !simulation.method().chooses_steps() && !growth.suspects(simulation).is_empty() {
+        return true;
     }
     let (Some(start), Some((live, gravity))) = (start, simulation.live_energy()) else {
         return false;
@@ -139,11 +174,18 @@ pub(crate) fn suspect(simulation: &mut Simulation, start: Option<Energy>) -> boo
         return true;
     }
     let given = start.0 + f64::max(0.0, start.1 - gravity) + ROUNDING * (start.1.abs() + gravity.abs());
-    !live.is_finite() || !(live <= EXPLOSION * given || live <= EXPLOSION * given + reach(simulation))
+    if !live.is_finite() {
+        return true;
+    }
+    live > EXPLOSION * given && (growth.energy_grew_evenly() || live > EXPLOSION * given + reach(simulation))
 }
 
-/// The energy at the start of a simulation, wherever it stands now; of many bodies only as long as they are there.
+/// The energy at the start of a simulation, wherever it stands now; of many bodies only as long as they are there. `None` where the
+/// ledger does not know all sources: bodies of the user's own, and equations.
 pub(crate) fn start(simulation: &mut Simulation) -> Option<Energy> {
+    if !simulation.built().network.own_bodies.is_empty() {
+        return None;
+    }
     if simulation.crowd() {
         return simulation.live_energy();
     }
@@ -324,8 +366,9 @@ fn jumps(simulation: &mut Simulation) -> f64 {
     stretched(simulation, &travel) * share * share + 0.5 * mass * speed * speed
 }
 
-/// The largest state of equations, if it is out of proportion to the numbers of the scenario: its index and size, and their size.
-fn largest(simulation: &Simulation) -> Option<(usize, f64, f64)> {
+/// The largest state of an inclusion, if it is out of proportion to the numbers of the scenario, and their size as [`Growth`]
+/// has it.
+fn largest(simulation: &Simulation) -> Option<(usize, f64)> {
     let inclusion = simulation.scenario().inclusion.as_ref()?;
     let description = inclusion.description();
     let duration = simulation.scenario().simulation.duration;
@@ -345,39 +388,5 @@ fn largest(simulation: &Simulation) -> Option<(usize, f64, f64)> {
     let values = &simulation.state().values[first..first + inclusion.states().len()];
     let sizes = values.iter().map(|value| value.abs()).enumerate();
     let (index, size) = sizes.max_by(|a, b| a.1.total_cmp(&b.1))?;
-    (size > GROWTH * scale).then_some((first + index, size, scale))
-}
-
-/// Repeats equations that grew out of proportion with shorter steps. Two of them, as by chance one may grow alike.
-fn judge_equations(simulation: &Simulation, stop: Option<&Stop>) -> Option<RunError> {
-    let (index, size, scale) = largest(simulation)?;
-    if simulation.method().chooses_steps() {
-        return None;
-    }
-    let growth = |size: f64| libm::log(size.max(f64::MIN_POSITIVE) / scale);
-    for parts in SHORTER {
-        let mut scenario = simulation.scenario().clone();
-        scenario.simulation.step /= f64::from(parts);
-        let mut shorter = Simulation::new(scenario).ok()?;
-        let (steps, mut finished) = (u64::from(parts) * simulation.steps_done(), true);
-        while finished && shorter.steps_done() < steps {
-            if is_set(stop) {
-                return None;
-            }
-            finished = shorter.advance(PULSE.min(steps - shorter.steps_done())).is_ok();
-        }
-        let other = finished.then(|| shorter.state().values[index]);
-        let apart = |other: f64| (growth(other.abs()) - growth(size)).abs();
-        if other.is_none_or(|other| apart(other) > ALIKE * growth(size)) {
-            return Some(RunError::Unconverged {
-                time: simulation.time(),
-                what: Columns::new(simulation).name_of_state(index),
-                value: simulation.state().values[index],
-                parts,
-                other,
-                remedy: simulation.remedy(),
-            });
-        }
-    }
-    None
+    (size > GROWTH * scale).then(|| (1 + first + index, 2.0 * libm::log(scale)))
 }

@@ -92,7 +92,7 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
             path_of_energy()
         ));
     }
-    // What the method loses in the velocities is negative only where impacts or explicit gyroscopic torques gain.
+    // What the method loses in the velocities is negative only where impacts gain, or weights of linkages that move far in a step.
     let gained = -simulation.work().kinetic;
     if energy.numerical.is_some() && large(gained) {
         let rigid = |element: &ElementSpec| match element {

@@ -61,6 +61,7 @@ pub mod snapshot;
 pub mod spheres;
 pub mod stop;
 pub mod sweep;
+pub(crate) mod tally;
 pub mod trace;
 
 pub use handle::{Body, Element};

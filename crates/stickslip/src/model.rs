@@ -618,6 +618,10 @@ impl Model {
         connections: &[Connection],
         law: impl OwnElement + 'static,
     ) -> Element {
+        let bodies = connections.iter().flat_map(|connection| connection.bodies).flatten();
+        if bodies.into_iter().any(|body| !self.is_own(body)) {
+            self.foreign.push(self.scenario.elements.len());
+        }
         let spec = OwnElementSpec {
             connections: connections.to_vec(),
             law: OwnLaw(Arc::new(law)),
@@ -723,6 +727,7 @@ impl Model {
             body: Arc::new(body),
             position: position.to_vec(),
             velocity: velocity.to_vec(),
+            turns: vec![None; count],
         };
         let body = self.body(name, BodySpec::Own(spec)).number();
         (0..count).map(|link| Port::Joint { body, link }).collect()

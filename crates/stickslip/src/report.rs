@@ -5,11 +5,12 @@ pub use crate::analysis::slip_events::{SizeBin, SlipEvent, SlipEventsReport};
 use crate::analysis::steady::SteadySliding;
 pub use crate::analysis::stick_slip::StickSlipReport;
 use crate::analysis::stick_slip::{Region, StickSlip};
-use crate::element::Mode;
+use crate::element::Observation;
 use crate::integrate::march::Statistics;
 use crate::scenario::{BodySpec, ElementSpec};
 use crate::simulation::Simulation;
 use crate::stop::Stop;
+use crate::tally::{Tallies, Tally};
 use crate::trace::Columns;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -190,32 +191,15 @@ fn applies(simulation: &Simulation, rubs: Option<usize>, region: Region) -> bool
 
 /// Watches a run step by step.
 pub struct Reporter {
-    mode: Vec<Mode>,
-    /// Time in stick and in slip, in steps where they are all alike, else in s.
-    time_in: Vec<[f64; 2]>,
+    tallies: Tallies,
     /// When a method that chooses its own steps was seen last, s.
     last: f64,
-    has_mode: Vec<bool>,
-    elements: Vec<ElementReport>,
-    sign: Vec<f64>,
     events: Vec<Event>,
     events_total: u64,
     initial: (f64, f64),
     stored: Vec<f64>,
     /// The column under analysis, and the element whose slip tells what governs it.
     analysis: Option<(usize, Option<usize>, StickSlip)>,
-    /// Whether an element showed a number that is not finite.
-    broken: bool,
-}
-
-/// The length of a force, also where its square is beyond all numbers.
-fn magnitude(force: &[f64]) -> f64 {
-    let plain = force.iter().map(|f| f * f).sum::<f64>().sqrt();
-    if plain.is_finite() {
-        return plain;
-    }
-    let largest = force.iter().fold(0.0, |largest: f64, f| largest.max(f.abs()));
-    largest * force.iter().map(|f| (f / largest) * (f / largest)).sum::<f64>().sqrt()
 }
 
 impl Reporter {
@@ -236,29 +220,34 @@ impl Reporter {
             let column = columns.names().iter().position(|name| *name == spec.signal)?;
             Some((column, rubbing(simulation, &spec.signal), StickSlip::new(spec.clone())))
         });
-        let count = scenario.elements.len();
+        let tally = |((_, element), seen): (&(String, ElementSpec), &Observation)| Tally {
+            mode: seen.mode,
+            time_in: [0.0; 2],
+            transitions: 0,
+            largest: 0.0,
+            sign: 0.0,
+            sign_changes: 0,
+            has_mode: has_mode(element),
+        };
+        let elements = scenario.elements.iter().zip(simulation.observations());
         Reporter {
-            mode: simulation.observations()[..count]
-                .iter()
-                .map(|seen| seen.mode)
-                .collect(),
-            time_in: vec![[0.0; 2]; count],
+            tallies: Tallies {
+                elements: elements.map(tally).collect(),
+                changes: Vec::new(),
+                broken: false,
+            },
             last: simulation.time(),
-            has_mode: scenario.elements.iter().map(|(_, element)| has_mode(element)).collect(),
-            elements: vec![ElementReport::default(); count],
-            sign: vec![0.0; count],
             events: Vec::new(),
             events_total: 0,
             initial,
             stored,
             analysis,
-            broken: false,
         }
     }
 
     /// Whether an element has shown a force, a normal force or a gap that is not finite.
     pub(crate) fn saw_broken(&self) -> bool {
-        self.broken
+        self.tallies.broken
     }
 
     /// Takes note of the step that just ended.
@@ -270,39 +259,10 @@ impl Reporter {
             1.0
         };
         self.last = time;
-        for (i, seen) in simulation.observations()[..self.elements.len()].iter().enumerate() {
-            let element = &mut self.elements[i];
-            let force = magnitude(&seen.force);
-            self.broken |= !(force + seen.normal + seen.gap).is_finite();
-            element.max_force = element.max_force.max(force * simulation.built().first_ratio[i].abs());
-            if seen.force[0] != 0.0 {
-                let sign = seen.force[0].signum();
-                if self.sign[i] == -sign {
-                    element.sign_changes += 1;
-                }
-                self.sign[i] = sign;
-            }
-            if !self.has_mode[i] {
-                continue;
-            }
-            match seen.mode {
-                Mode::Stick => self.time_in[i][0] += length,
-                Mode::Slip => self.time_in[i][1] += length,
-                Mode::Open => (),
-            }
-            if seen.mode != self.mode[i] {
-                *element.transitions.get_or_insert(0) += 1;
-                self.events_total += 1;
-                if self.events.len() < MOST_EVENTS {
-                    self.events.push(Event {
-                        t: time,
-                        element: simulation.scenario().elements[i].0.clone(),
-                        from: self.mode[i].word(),
-                        to: seen.mode.word(),
-                    });
-                }
-                self.mode[i] = seen.mode;
-            }
+        self.tallies
+            .note(simulation.observations(), simulation.steps_done(), length);
+        if !self.tallies.changes.is_empty() {
+            self.take_changes(simulation, |_| time);
         }
         if let Some((column, rubs, analysis)) = &mut self.analysis {
             let slip = rubs.map(|element| simulation.observations()[element].velocity[0]);
@@ -310,14 +270,44 @@ impl Reporter {
         }
     }
 
+    /// Advances up to `most` steps in one go where the network is so small that its steps keep the sums of the report by themselves.
+    /// Returns how many were done; 0 leaves them to [`Reporter::watch`].
+    pub(crate) fn advance(&mut self, simulation: &mut Simulation, most: u64) -> u64 {
+        if self.analysis.is_some() {
+            return 0;
+        }
+        let done = simulation.advance_tallied(most, &mut self.tallies);
+        if !self.tallies.changes.is_empty() {
+            let grid = *simulation.built().network.signals.grid();
+            self.take_changes(simulation, |step| grid.time(2 * step));
+        }
+        done
+    }
+
+    /// Makes events of the changes of mode.
+    fn take_changes(&mut self, simulation: &Simulation, time: impl Fn(u64) -> f64) {
+        for change in self.tallies.changes.drain(..) {
+            self.events_total += 1;
+            if self.events.len() < MOST_EVENTS {
+                self.events.push(Event {
+                    t: time(change.step),
+                    element: simulation.scenario().elements[change.element].0.clone(),
+                    from: change.from.word(),
+                    to: change.to.word(),
+                });
+            }
+        }
+    }
+
     /// Closes the report.
-    pub fn finish(mut self, simulation: &mut Simulation, columns: &Columns, seconds: f64) -> Report {
+    pub fn finish(self, simulation: &mut Simulation, columns: &Columns, seconds: f64) -> Report {
         let (mechanical, elastic) = simulation.energy();
         let slip_events = simulation.slip_events();
         let stored = simulation.stored();
         let work = simulation.work().clone();
         let network = &simulation.built().network;
         let mut dissipated_all = 0.0;
+        let mut reports = vec![ElementReport::default(); self.tallies.elements.len()];
         let chain = simulation
             .chain()
             .map(|(chain, state)| (*state.ledger(), chain.count(), state.bytes(chain)));
@@ -327,7 +317,7 @@ impl Reporter {
             }
             let dissipated = -delivered - (stored[i] - self.stored[i]) + own;
             dissipated_all += dissipated;
-            if let Some(element) = self.elements.get_mut(i) {
+            if let Some(element) = reports.get_mut(i) {
                 element.dissipated = dissipated;
             }
         }
@@ -373,14 +363,16 @@ impl Reporter {
         let chosen = simulation.method().chooses_steps();
         let unit = if chosen { 1.0 } else { simulation.built().network.step };
         let mut elements = Map::new();
-        for (i, (name, _)) in scenario.elements.iter().enumerate() {
-            if self.has_mode[i] {
-                let element = &mut self.elements[i];
-                let [stick, slip] = self.time_in[i].map(|time| time * unit);
+        for (i, ((name, _), tally)) in scenario.elements.iter().zip(&self.tallies.elements).enumerate() {
+            let element = &mut reports[i];
+            if tally.has_mode {
+                let [stick, slip] = tally.time_in.map(|time| time * unit);
                 (element.stick_time, element.slip_time) = (Some(stick), Some(slip));
-                element.transitions.get_or_insert(0);
+                element.transitions = Some(tally.transitions);
             }
-            let value = serde_json::to_value(&self.elements[i]).unwrap_or(Value::Null);
+            element.max_force = tally.largest * simulation.built().first_ratio[i].abs();
+            element.sign_changes = tally.sign_changes;
+            let value = serde_json::to_value(&*element).unwrap_or(Value::Null);
             elements.insert(name.clone(), value);
         }
         let mut row = Vec::new();

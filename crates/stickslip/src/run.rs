@@ -172,11 +172,33 @@ pub fn run(
     };
     let mut ended = Ended::Complete;
     let mut energies = Watch::new(simulation);
+    // Small networks keep what the report needs by themselves, from one row or look to the next.
+    let mut keeps = true;
     let start = Instant::now();
     while simulation.steps_done() < steps {
         if is_set(options.stop) {
             ended = Ended::Stopped;
             break;
+        }
+        let before = simulation.steps_done();
+        if keeps {
+            let row = recorder.as_ref().map_or(u64::MAX, |_| every - before % every);
+            let look = energies.next_look().max(before + 1) - before;
+            let most = row.min(look).min(PULSE - before % PULSE).min(steps - before);
+            keeps = reporter.advance(simulation, most) > 0;
+            if keeps {
+                energies.look(simulation);
+                let done = simulation.steps_done();
+                if let Some(recorder) = &mut recorder {
+                    recorder.take(simulation, done.is_multiple_of(every))?;
+                }
+                if done.is_multiple_of(PULSE)
+                    && let Some(progress) = &mut options.progress
+                {
+                    progress(done);
+                }
+                continue;
+            }
         }
         let mut watch = |simulation: &Simulation| {
             reporter.watch(simulation, &all);
@@ -185,7 +207,6 @@ pub fn run(
                 false => ControlFlow::Continue(()),
             }
         };
-        let before = simulation.steps_done();
         if stride > 1 {
             let next_row = if recorder.is_some() {
                 every - before % every

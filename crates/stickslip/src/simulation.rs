@@ -17,6 +17,7 @@ use crate::scenario::{ElementSpec, LimitSpec, NormalForce, ParameterSpec, Parame
 use crate::snapshot::{Carried, Reader, Snapshot, SnapshotError, carried, sum_of, system};
 use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use crate::stop::{Stop, is_set};
+use crate::tally::Tallies;
 use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, OnceLock};
@@ -267,9 +268,7 @@ impl Simulation {
     /// As [`Simulation::new`], but of a chain or of many spheres at most the `first` move. The others are examined, so that this
     /// refuses what `new` does.
     pub(crate) fn of_the_first(scenario: Scenario, first: usize) -> Result<Self, ScenarioError> {
-        let own =
-            |(_, element): &(String, ElementSpec)| matches!(element, ElementSpec::Own(_) | ElementSpec::OwnContact(_));
-        let open_ledger = scenario.elements.iter().any(own);
+        let open_ledger = scenario.elements.iter().any(|(_, element)| element.is_own());
         let mut built = build_first(&scenario, first)?;
         let chain = built.chain_start.take();
         let spheres = built.spheres_start.take();
@@ -490,7 +489,15 @@ impl Simulation {
             return Ok(());
         }
         if self.fixed.built.method.implicit() && !self.crowd() {
-            self.run::<false>(steps - 1)?;
+            if steps > 1 {
+                self.run::<false>(steps - 1)?;
+            }
+            let network = &self.fixed.built.network;
+            if let Some(lone) = network.lone()
+                && lone.advance_seen(network, &mut self.state, &mut self.scratch)
+            {
+                return Ok(());
+            }
             // Forces of the implicit step are those of the step that ended: the last one is observed, and not counted.
             self.kept_work.copy_from(&self.work);
             let outcome = self.run::<true>(1);
@@ -501,6 +508,22 @@ impl Simulation {
         }
         self.observe();
         Ok(())
+    }
+
+    /// Advances up to so many steps that a report is kept of, if the network is small and plain. At the end its elements are observed.
+    /// Returns how many steps were done.
+    pub(crate) fn advance_tallied(&mut self, steps: u64, tallies: &mut Tallies) -> u64 {
+        if self.crowd() {
+            return 0;
+        }
+        let Fixed { built, .. } = &*self.fixed;
+        let (state, scratch) = (&mut self.state, &mut self.scratch);
+        let report = (&mut self.work, tallies);
+        let done = (built.method).run_tallied(&built.network, state, scratch, report, steps);
+        if done > 0 && !built.method.implicit() {
+            self.observe();
+        }
+        done
     }
 
     /// Ends long work, also within a step, once this flag is set: with [`RunError::Stopped`], at the last step that was done.
@@ -836,6 +859,9 @@ impl Simulation {
         let column = |index| crate::trace::Columns::new(self).name_of_state(index);
         let explicit = self.fixed.built.method == Method::Adaptive;
         let other = if explicit { "integrator = \"stiff\", " } else { "" };
+        if let (Halt::Unsolved { .. }, Some(index)) = (&halt, self.undefined_body()) {
+            return self.diverged(index);
+        }
         match halt {
             Halt::NotFinite { index } => self.diverged(index),
             Halt::Stopped => RunError::Stopped { time: self.time() },
@@ -919,6 +945,18 @@ impl Simulation {
         }
     }
 
+    /// The velocity, or state, of a body of the user's own whose force, or rate, is no number here.
+    fn undefined_body(&self) -> Option<usize> {
+        let signals = self.scratch.signals.get();
+        self.fixed.built.network.own_bodies.iter().find_map(|body| {
+            let (force, rates) = body.forces(&self.state.values, signals);
+            let broken = |values: &[f64]| values.iter().position(|value| !value.is_finite());
+            broken(&force)
+                .map(|i| body.v + i)
+                .or(broken(&rates).map(|i| body.state + i))
+        })
+    }
+
     fn diverged(&self, index: usize) -> RunError {
         RunError::Diverged {
             time: self.time().max(self.state.march.time),
@@ -930,22 +968,37 @@ impl Simulation {
 
     /// A run whose energy grew out of proportion, at the latest at a time.
     pub(crate) fn exploded(&self, time: f64, gained: f64, known: f64) -> RunError {
-        let speed = |index: &usize| self.state.values[*index].abs();
-        let velocities = self.fixed.built.network.layout.velocities();
-        let fastest = velocities.max_by(|a, b| speed(a).total_cmp(&speed(b)));
-        let columns = crate::trace::Columns::new(self);
         RunError::Exploded {
             time,
-            what: match fastest {
-                _ if self.chain.is_some() => "chain.speed".to_string(),
-                _ if self.spheres.is_some() => "spheres.speed".to_string(),
-                Some(index) => columns.name_of_state(index),
-                None => String::new(),
-            },
+            what: self.fastest_column(&crate::trace::Columns::new(self)),
             gained,
             known,
             remedy: self.remedy(),
         }
+    }
+
+    /// The column of the largest velocity.
+    pub(crate) fn fastest_column(&self, columns: &crate::trace::Columns) -> String {
+        let speed = |index: &usize| self.state.values[*index].abs();
+        let velocities = self.fixed.built.network.layout.velocities();
+        let fastest = velocities.max_by(|a, b| speed(a).total_cmp(&speed(b)));
+        match fastest {
+            _ if self.chain.is_some() => "chain.speed".to_string(),
+            _ if self.spheres.is_some() => "spheres.speed".to_string(),
+            Some(index) => columns.name_of_state(index),
+            None => String::new(),
+        }
+    }
+
+    /// What to try where equations grow with the step.
+    pub(crate) fn remedy_of_growth(&self) -> String {
+        if self.fixed.scenario.inclusion.is_some() {
+            return self.remedy();
+        }
+        format!(
+            "use a step well below {} s, or integrator = \"stiff\"",
+            self.fixed.built.network.step
+        )
     }
 
     /// What to try where a run diverges.
@@ -1070,8 +1123,23 @@ impl Simulation {
         (mechanical, self.stored().iter().sum())
     }
 
+    /// Whether something here follows equations of the user's own.
+    pub(crate) fn has_equations(&self) -> bool {
+        self.fixed.open_ledger
+            || !self.fixed.built.network.own_bodies.is_empty()
+            || self.fixed.scenario.inclusion.is_some()
+    }
+
+    /// Whether it stands at the start that the scenario gives, under the scenario's control alone.
+    pub(crate) fn is_as_written(&self) -> bool {
+        self.state.step == 0
+            && self.state.values == self.fixed.built.network.initial
+            && !self.scratch.signals.any_held()
+    }
+
     /// Energy that can only be there if it was put in, kinetic and elastic, and that of gravity, which may come from any
-    /// depth. `None` where the ledger does not know all sources: bodies of the user's own, equations.
+    /// depth; bodies of the user's own count their potential there. What elements of the user's own store is theirs: what they give counts as
+    /// put in ([`Simulation::given_by_own`]). `None` for an inclusion, which has no energy.
     pub(crate) fn live_energy(&mut self) -> Option<(f64, f64)> {
         if self.chain.is_some() {
             let (kinetic, elastic) = self.energy();
@@ -1083,23 +1151,28 @@ impl Simulation {
             let gravity = -weight * spheres.gravity.dot(&seen.position);
             return Some((seen.energy - gravity, gravity));
         }
-        let network = &self.fixed.built.network;
-        if !network.own_bodies.is_empty() || self.fixed.scenario.inclusion.is_some() {
+        if self.fixed.scenario.inclusion.is_some() {
             return None;
         }
+        let network = &self.fixed.built.network;
         let mut still = self.state.values.clone();
         still[network.layout.velocities()].fill(0.0);
         let gravity = network.mechanical_energy(&still, &mut self.scratch);
-        let (mechanical, elastic) = self.energy();
+        let mechanical = network.mechanical_energy(&self.state.values, &mut self.scratch);
+        let stored = self.stored();
+        let elements = self.fixed.scenario.elements.iter().zip(stored);
+        let elastic: f64 = elements
+            .filter(|((_, element), _)| !element.is_own())
+            .map(|(_, stored)| stored)
+            .sum();
         Some((mechanical - gravity + elastic, gravity))
     }
 
     /// Energy that elements of the user's own gave, where it was counted.
     pub(crate) fn given_by_own(&self) -> f64 {
-        let own = |element: &ElementSpec| matches!(element, ElementSpec::Own(_) | ElementSpec::OwnContact(_));
         let elements = self.fixed.scenario.elements.iter().zip(&self.work.delivered);
         elements
-            .filter(|((_, element), _)| own(element))
+            .filter(|((_, element), _)| element.is_own())
             .map(|(_, work)| work)
             .sum()
     }
@@ -1123,6 +1196,8 @@ impl Simulation {
     pub(crate) fn stored(&mut self) -> Vec<f64> {
         let network = &self.fixed.built.network;
         let kept = self.scratch.seen.clone();
+        // Frictions may see the compression of the step before: a look must not bring them that of now.
+        let compression = self.scratch.compression.clone();
         let n = network.layout.integrated();
         self.scratch.trial[..n].copy_from_slice(&self.state.values[..n]);
         network.place_bodies(
@@ -1134,6 +1209,7 @@ impl Simulation {
         network.store_stiff_springs(&self.state.values, &mut self.scratch.seen);
         let stored = self.scratch.seen.iter().map(|seen| seen.stored).collect();
         self.scratch.seen = kept;
+        self.scratch.compression = compression;
         // The element states of the implicit step must not see rates of this evaluation.
         self.scratch.rate.fill(0.0);
         stored

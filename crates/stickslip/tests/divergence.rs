@@ -332,3 +332,142 @@ fn a_profile_that_is_undefined_at_the_start_only_is_not_missed() {
         );
     }
 }
+
+fn own(integrator: &str, step: f64, duration: f64, element: &str) -> String {
+    format!(
+        "{}{BLOCK}position = 0.02\n[elements.own]\nkind = \"equations\"\nbetween = [\"block\", \"ground\"]\n{element}\n",
+        time(integrator, step, duration)
+    )
+}
+
+/// The verdict of a run, and that of the row of a sweep, which must be the same.
+fn verdict(text: &str, vary: &str) -> Option<String> {
+    let why = match ended(text) {
+        Ended::Complete => None,
+        Ended::Failed(error) => error.to_string().lines().next().map(str::to_string),
+        Ended::Stopped => panic!("{text}"),
+    };
+    assert_eq!(
+        statuses(text, vary, "final.block.position"),
+        std::slice::from_ref(&why),
+        "{text}"
+    );
+    why
+}
+
+/// A spring of equations, ω = 40 1/s on 2 kg: explicit Euler lets its energy grow by 1 + ω²T² a step, by e^(ω²·T·t) in all.
+#[test]
+fn equations_that_the_step_makes_explode_fail() {
+    let spring = "parameters = { k = 3200 }\nforce = \"-k*x\"";
+    for spring in [spring.to_string(), format!("{spring}\nstored = \"0.5*k*x^2\"")] {
+        let mass = "bodies.block.mass=list:2";
+        // e^12.8 and e^0.64 of the start.
+        let why = verdict(&own("euler", 2e-3, 4.0, &spring), mass).unwrap();
+        assert!(
+            why.contains("block.velocity") && why.contains("2 times shorter"),
+            "{why}"
+        );
+        assert_eq!(verdict(&own("euler", 1e-4, 4.0, &spring), mass), None);
+        for integrator in ["rk4", "implicit-euler", "newmark", "adaptive", "stiff"] {
+            assert_eq!(
+                verdict(&own(integrator, 2e-3, 4.0, &spring), mass),
+                None,
+                "{integrator}"
+            );
+        }
+        // RK4 with ω·T = 2.84: each step multiplies the energy by 1 − z⁶/72 + z⁸/576 = 1.05.
+        let why = verdict(&own("rk4", 0.071, 20.0, &spring), mass).unwrap();
+        assert!(why.contains("shorter"), "{why}");
+    }
+    // A state that moves nothing: |1 − 50·T| = 1.5 a step.
+    let idle = "states = { z = 0.3 }\nrates = { z = \"-50*z\" }\nforce = \"-4*x\"";
+    let why = verdict(&own("euler", 0.05, 3.0, idle), "bodies.block.mass=list:2").unwrap();
+    assert!(why.contains("own.z"), "{why}");
+    assert_eq!(
+        verdict(&own("euler", 0.01, 3.0, idle), "bodies.block.mass=list:2"),
+        None
+    );
+}
+
+#[test]
+fn equations_may_put_in_energy() {
+    let mass = "bodies.block.mass=list:2";
+    for (integrator, step) in [
+        ("rk4", 1e-3),
+        ("implicit-euler", 1e-4),
+        ("newmark", 1e-3),
+        ("euler", 1e-5),
+    ] {
+        for element in [
+            // Growth by e^(5·t/2) in the amplitude, a motor, one that begins late, one that ever accelerates.
+            "force = \"10*v - 200*x\"",
+            "force = \"50\"",
+            "force = \"if(t < 2.1, -300*x - 40*v, 1e4)\"",
+            "force = \"20*exp(3*t)\"",
+            "states = { p = 0 }\nrates = { p = \"1e6*t^3\" }\nforce = \"-p*1e-6 - 10*x\"",
+            // Its energy has nothing to do with its force.
+            "force = \"-max(-5, min(5, 30*v))\"\nstored = \"1e7*(x + 1)^2*exp(t)\"",
+        ] {
+            assert_eq!(
+                verdict(&own(integrator, step, 3.0, element), mass),
+                None,
+                "{integrator}: {element}"
+            );
+        }
+    }
+}
+
+#[test]
+fn bodies_of_equations_have_the_same_rule() {
+    let pendulum = |integrator: &str, step: f64, force: &str| {
+        format!(
+            "{}[bodies.p]\nkind = \"equations\"\ncoordinates = {{ a = 0.2 }}\nparameters = {{ m = 3 }}\nmass_matrix = [[\"m\"]]\nforce = [\"{force}\"]\n",
+            time(integrator, step, 6.0)
+        )
+    };
+    let row = |text: &str| statuses(text, "bodies.p.parameters.m=list:3", "final.p.a.position");
+    // ω = 30 1/s and T = 2 ms: e^10.8 in the energy with explicit Euler.
+    let text = pendulum("euler", 2e-3, "-2700*a");
+    let Ended::Failed(error) = ended(&text) else { panic!() };
+    assert!(error.to_string().contains("p.a.velocity"), "{error}");
+    assert_eq!(row(&text)[0].as_deref(), error.to_string().lines().next());
+    for text in [
+        pendulum("rk4", 2e-3, "-2700*a"),
+        pendulum("implicit-euler", 2e-3, "-2700*a"),
+        pendulum("rk4", 2e-3, "6*a_dot"),
+        pendulum("implicit-euler", 2e-3, "6*a_dot - 30*a"),
+        pendulum("rk4", 2e-3, "40*sin(a)"),
+    ] {
+        assert_eq!(ended(&text), Ended::Complete, "{text}");
+        assert_eq!(row(&text), [None], "{text}");
+    }
+}
+
+/// Viscous friction with c/m·T = 2.8: each step of RK4 multiplies the velocity by −(1 − 2.8 + 2.8²/2 − 2.8³/6 + 2.8⁴/24) = −1.0224, the
+/// energy by 1.045. Nothing says so before; and the force on the other body could have put in as much had it met the block.
+#[test]
+fn rows_of_final_values_find_explosions_of_which_nothing_was_known() {
+    let text = |viscous: f64| {
+        format!(
+            "{}{BLOCK}velocity = 0.5\n[bodies.other]\nkind = \"mass\"\nmass = 1e6\nforce = 200\n[elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\nlaw = \"martins-oden\"\nkinetic = 1e-6\nepsilon = 0.1\nviscous = {viscous}\n",
+            time("rk4", 0.01, 2.5)
+        )
+    };
+    let mass = "bodies.other.mass=list:1e6";
+    let why = verdict(&text(560.0), mass).unwrap();
+    assert!(why.contains("block.velocity"), "{why}");
+    assert_eq!(verdict(&text(540.0), mass), None);
+    // Side by side, too.
+    let masses = "bodies.other.mass=lin:1e6:2e6:12";
+    let rows = statuses(&text(560.0), masses, "final.block.position");
+    assert!(rows.iter().all(Option::is_some), "{rows:?}");
+    let rows = statuses(&text(540.0), masses, "final.block.position");
+    assert!(rows.iter().all(Option::is_none), "{rows:?}");
+}
+
+/// The square of 1e200 is beyond all numbers, at the start and at the end.
+#[test]
+fn energy_beyond_all_numbers_fails_in_rows_too() {
+    let text = format!("{}{BLOCK}velocity = 1e200\n", time("rk4", 1e-3, 0.02));
+    assert!(verdict(&text, "bodies.block.mass=list:2").is_some_and(|why| why.contains("beyond all numbers")));
+}

@@ -1,9 +1,13 @@
-//! Shortcuts give the same bytes as the general step. A call for many steps takes them, calls for one step each do not.
+//! Shortcuts give the same bytes as the general step. A call for many steps takes them, observed steps one by one do not; a whole run
+//! takes those that keep the sums of its report.
 
 mod common;
 
 use proptest::prelude::*;
+use stickslip::report::{Report, Reporter};
+use stickslip::run::{Ended, Options, run};
 use stickslip::simulation::RunError;
+use stickslip::trace::Columns;
 
 const STEPS: u64 = 60;
 
@@ -15,11 +19,60 @@ fn both_ways(text: &str) -> [(Vec<u64>, Result<(), RunError>); 2] {
         simulation.advance(3).unwrap();
         let mut outcome = Ok(());
         for _ in 0..STEPS / chunk {
-            outcome = outcome.and_then(|()| simulation.advance(chunk));
+            outcome = outcome.and_then(|()| match chunk {
+                1 => simulation.advance_observed(1),
+                many => simulation.advance(many),
+            });
         }
         simulation.advance(1).ok();
         (simulation.state().values.iter().map(|x| x.to_bits()).collect(), outcome)
     })
+}
+
+/// Rows by their bits, observations as text, and the report.
+type Reported = (Vec<Vec<u64>>, String, Report);
+
+/// A run by `run`, with a row every so many steps, and the same by general steps: rows, what was seen last, and the report.
+fn reported_both_ways(text: &str, every: u64) -> Option<[Reported; 2]> {
+    let bits = |row: &[f64]| row.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+    let quiet = |mut report: Report| {
+        (report.seconds, report.warnings, report.doubts) = (0.0, Vec::new(), Vec::new());
+        report
+    };
+    let mut simulation = common::written(text, &[]);
+    let columns = Columns::new(&simulation);
+    let (mut rows, mut keep) = (Vec::new(), Vec::new());
+    let mut sink = |row: &[f64]| {
+        rows.push(bits(row));
+        Ok(())
+    };
+    let options = Options {
+        every,
+        ..Options::default()
+    };
+    let outcome = run(&mut simulation, Some((&columns, &mut sink)), options).unwrap();
+    if outcome.ended != Ended::Complete {
+        return None;
+    }
+    let first = (rows, format!("{:?}", simulation.observations()), quiet(outcome.report));
+    let mut simulation = common::written(text, &[]);
+    let mut reporter = Reporter::new(&mut simulation, &columns);
+    let mut row = Vec::new();
+    columns.read(&simulation, &mut row);
+    keep.push(bits(&row));
+    let steps = simulation.built().steps;
+    for step in 1..=steps {
+        simulation.advance_observed(1).unwrap();
+        simulation.observe();
+        reporter.watch(&simulation, &columns);
+        if step % every == 0 || step == steps {
+            columns.read(&simulation, &mut row);
+            keep.push(bits(&row));
+        }
+    }
+    let seen = format!("{:?}", simulation.observations());
+    let report = reporter.finish(&mut simulation, &columns, 0.0);
+    Some([first, (keep, seen, quiet(report))])
 }
 
 fn number() -> impl Strategy<Value = f64> {
@@ -171,6 +224,116 @@ prop_compose! {
         }
         text
     }
+}
+
+prop_compose! {
+    /// One mass in the implicit step: springs to the ground and to drivers by velocity, a motor, a force, friction of several curves.
+    fn blocks()(
+        step in prop_oneof![Just(1e-3), Just(7e-3)],
+        (mass, velocity) in (prop_oneof![Just(1.0), 0.2..3.0], number()),
+        force in prop::option::of(profile()),
+        motor in prop::option::of((profile(), prop::bool::ANY)),
+        drivers in prop::collection::vec((profile(), number()), 0..3),
+        springs in prop::collection::vec((0usize..4, 1.0..300.0, number(), number(), prop::bool::ANY), 0..4),
+        friction in prop::option::of((0usize..4, 0.0..4.0, 0usize..4, prop::bool::ANY)),
+    ) -> String {
+        let mut text = format!(
+            "[simulation]\nduration = {}\nstep = {step}\nintegrator = \"implicit-euler\"\n\
+             [bodies.block]\nkind = \"mass\"\nmass = {mass}\nvelocity = {velocity}\n", 90.0 * step);
+        if let Some(force) = force {
+            text += &format!("force = {force}\n");
+        }
+        let mut names = vec!["ground"];
+        for (name, (profile, start)) in ["one", "two"].into_iter().zip(drivers) {
+            text += &format!("[bodies.{name}]\nkind = \"driver\"\nvelocity = {profile}\nstart = {start}\n");
+            names.push(name);
+        }
+        let pair = |other: usize, first: bool| {
+            let other = names[other % names.len()];
+            if first { format!("[\"block\", \"{other}\"]") } else { format!("[\"{other}\", \"block\"]") }
+        };
+        for (i, (other, stiffness, damping, length, first)) in springs.into_iter().enumerate() {
+            text += &format!(
+                "[elements.s{i}]\nkind = \"spring\"\nbetween = {}\nstiffness = {stiffness}\ndamping = {}\nlength = {}\n",
+                pair(other, first), damping.abs(), length.abs());
+        }
+        if let Some((value, first)) = motor {
+            text += &format!("[elements.motor]\nkind = \"actuator\"\nbetween = {}\nvalue = {value}\n", pair(0, first));
+        }
+        if let Some((other, kinetic, form, first)) = friction {
+            let more = ["", "static = 5", "static = 5\nstribeck_velocity = 0.1", "viscous = 0.7"][form];
+            text += &format!(
+                "[elements.rub]\nkind = \"friction\"\nbetween = {}\nlaw = \"implicit\"\nkinetic = {kinetic}\n{more}\n",
+                pair(other, first));
+        }
+        text
+    }
+}
+
+/// The same system for a short time.
+fn briefly(text: &str) -> String {
+    text.replace("duration = 40", "duration = 0.8")
+        .replace("duration = 1\n", "duration = 0.1\n")
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn a_block_in_one_call_or_step_by_step(text in blocks()) {
+        let [many, single] = both_ways(&text);
+        prop_assert_eq!(many, single, "{}", text);
+    }
+
+    #[test]
+    fn the_report_of_a_block_is_that_of_its_steps(text in blocks(), every in 1u64..30) {
+        if let Some([short, general]) = reported_both_ways(&text, every) {
+            prop_assert_eq!(short, general, "{}", text);
+        }
+    }
+
+    #[test]
+    fn the_report_of_masses_is_that_of_their_steps(text in masses(), every in 1u64..30) {
+        if let Some([short, general]) = reported_both_ways(&briefly(&text), every) {
+            prop_assert_eq!(short, general, "{}", text);
+        }
+    }
+
+    #[test]
+    fn the_report_of_an_arm_is_that_of_its_steps(text in arms(), every in 1u64..30) {
+        if let Some([short, general]) = reported_both_ways(&briefly(&text), every) {
+            prop_assert_eq!(short, general, "{}", text);
+        }
+    }
+
+    #[test]
+    fn the_report_of_a_ball_is_that_of_its_steps(text in balls(), every in 1u64..30) {
+        if let Some([short, general]) = reported_both_ways(&briefly(&text), every) {
+            prop_assert_eq!(short, general, "{}", text);
+        }
+    }
+}
+
+/// Controllers set an actuator between single steps: forces, modes and energies that they see are those of the general step.
+#[test]
+fn a_step_under_control_shows_what_a_general_step_shows() {
+    let text = "[simulation]\nduration = 1\nstep = 2e-3\nintegrator = \"implicit-euler\"\n\
+                [bodies.cart]\nkind = \"mass\"\nmass = 1.6\n\
+                [elements.motor]\nkind = \"actuator\"\nbetween = [\"cart\", \"ground\"]\nvalue = 0\n\
+                [elements.rope]\nkind = \"spring\"\nbetween = [\"ground\", \"cart\"]\nstiffness = 30\ndamping = 0.4\n\
+                [elements.rail]\nkind = \"friction\"\nbetween = [\"cart\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 2.5\nstatic = 4\n";
+    let [mut short, mut general] = [(); 2].map(|()| common::written(text, &[]));
+    let motor = short.element("motor").unwrap();
+    for step in 0..300u32 {
+        let force = 6.0 * f64::from(step / 40 % 3) - 5.0;
+        assert!(short.set_actuator(motor, 0, force) && general.set_actuator(motor, 0, force));
+        short.advance(1).unwrap();
+        general.advance_observed(1).unwrap();
+        assert_eq!(short.state().values, general.state().values, "step {step}");
+        let seen = [&short, &general].map(|one| format!("{:?}", one.observations()));
+        assert_eq!(seen[0], seen[1], "step {step}");
+    }
+    assert_eq!(short.work().input, 0.0, "steps that are not observed are not counted");
 }
 
 proptest! {

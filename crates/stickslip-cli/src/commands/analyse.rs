@@ -143,7 +143,15 @@ impl Analyse {
         if self.json {
             return print_json(&cycles_value(&report, &unit));
         }
-        print(&shown::cycles_text(&report, sheet.file(), &unit))
+        let mut behind = 0;
+        if report.cycles == 0 && !self.detrend {
+            let window = Window {
+                detrend: true,
+                ..window
+            };
+            behind = cycles(signal, &times, &values, window).map_or(0, |level| level.cycles);
+        }
+        print(&shown::cycles_text(&report, sheet.file(), &unit, behind))
     }
 
     fn identify(&self, name: &str) -> Result<(), Failure> {

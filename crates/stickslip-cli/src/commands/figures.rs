@@ -6,7 +6,7 @@ use crate::output::{Place, write_whole};
 use clap::Args;
 use std::fs;
 use std::path::PathBuf;
-use stickslip_plot::page::Verdict;
+use stickslip_plot::page::{Section, Verdict};
 
 /// Reproduce the published figures and claims on one HTML page
 ///
@@ -38,8 +38,7 @@ impl Figures {
         Place::of(&path)?;
         let mut reproduction = Reproduction::new(self.all);
         let (mut failed, mut judged) = (0, 0);
-        for entry in chosen {
-            let section = reproduction.add(entry).map_err(Failure::Work)?;
+        let said = |entry: &Entry, section: &Section| {
             let failing = failures(section);
             let with = |verdict: &Verdict| section.claims.iter().filter(|claim| claim.verdict == *verdict).count();
             let (holding, contradicted) = (with(&Verdict::Holds), with(&Verdict::Contradicted));
@@ -66,7 +65,8 @@ impl Figures {
             }
             failed += failing;
             judged += count;
-        }
+        };
+        reproduction.make(&chosen, said).map_err(Failure::Work)?;
         for (name, text) in std::mem::take(&mut reproduction.files) {
             write_whole(&self.out.join(name), text.as_bytes())?;
         }

@@ -283,7 +283,8 @@ impl Bench {
     }
 }
 
-fn cores() -> usize {
+/// How many threads are worth having.
+pub fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, std::num::NonZero::get)
 }
 

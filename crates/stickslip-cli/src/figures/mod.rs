@@ -15,6 +15,9 @@ mod stored;
 
 use bench::Bench;
 use expected::{FigureText, Found, Publication};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc;
 use stickslip_plot::page::{self, Page, Picture, Section, Verdict};
 use stickslip_plot::{Figure, Schematic};
 
@@ -103,59 +106,73 @@ struct Drawn {
     files: Vec<(String, String)>,
 }
 
-/// Makes figures one after the other; runs that several figures need are done once.
+/// Figures on their way to the page.
 #[derive(Default)]
 pub struct Reproduction {
-    bench: Bench,
+    /// Whether long runs are done anew, whose stored outcome is otherwise shown.
+    all: bool,
     sections: Vec<Section>,
     /// Files that belong beside the page: name and text.
     pub files: Vec<(String, String)>,
 }
 
+/// The publication that takes as long as all others together.
+const LONGEST: &str = "seed003";
+
 impl Reproduction {
     /// A reproduction without figures yet. Long runs are done anew if `all`, else their stored outcome is shown.
     pub fn new(all: bool) -> Self {
         let science = page::document("Reference study", &SCIENCE.concat());
-        let mut made = Self {
+        Self {
             files: vec![("science.html".into(), science)],
+            all,
             ..Self::default()
-        };
-        made.bench.all = all;
-        made
+        }
     }
 
-    /// Makes one figure and judges its claims. Returns its section of the page.
+    /// Makes figures and judges their claims; `done` is told of each in order. Figures of one publication are made one after the
+    /// other, since they share runs; publications side by side, since not all runs fill all cores.
     ///
     /// # Errors
-    /// If the text of the figure cannot be read. A run that fails is no error: the claims it was to show then fail.
-    pub fn add(&mut self, entry: &Entry) -> Result<&Section, String> {
-        let (paper, text) = text_of(entry)?;
-        let (pictures, found) = match (entry.draw)(&mut self.bench) {
-            Ok(drawn) => {
-                self.files.extend(drawn.files);
-                let rigs = drawn
-                    .schematics
-                    .into_iter()
-                    .map(|(rig, caption)| (Picture::from(rig), caption));
-                let figures = drawn
-                    .pictures
-                    .into_iter()
-                    .map(|(figure, caption)| (figure.into(), caption));
-                (rigs.chain(figures).collect(), Ok(drawn.found))
+    /// If the text of a figure cannot be read. A run that fails is no error: the claims it was to show then fail.
+    pub fn make(&mut self, entries: &[&'static Entry], mut done: impl FnMut(&Entry, &Section)) -> Result<(), String> {
+        let mut publications: Vec<&str> = entries.iter().map(|entry| entry.publication).collect();
+        publications.dedup();
+        publications.sort_by_key(|name| *name != LONGEST);
+        let all = self.all;
+        let next = AtomicUsize::new(0);
+        let work = |sender: mpsc::Sender<(usize, Result<Made, String>)>| {
+            while let Some(publication) = publications.get(next.fetch_add(1, Ordering::Relaxed)) {
+                let mut bench = Bench::default();
+                bench.all = all;
+                for (number, entry) in entries.iter().enumerate() {
+                    if entry.publication == *publication && sender.send((number, make(entry, &mut bench))).is_err() {
+                        return;
+                    }
+                }
             }
-            Err(why) => (Vec::new(), Err(why)),
         };
-        let judged = text.claim.iter().map(|claim| claim.judge(&found));
-        let open = text.open.iter().map(expected::OpenClaim::judge);
-        self.sections.push(Section {
-            group: paper,
-            heading: text.heading,
-            text: text.text.iter().map(|text| expected::linked(text)).collect(),
-            figures: pictures,
-            claims: judged.chain(open).collect(),
-        });
-        // Just pushed.
-        self.sections.last().ok_or_else(String::new)
+        std::thread::scope(|scope| {
+            let (sender, receiver) = mpsc::channel();
+            for _ in 0..bench::cores() {
+                let sender = sender.clone();
+                scope.spawn(|| work(sender));
+            }
+            drop(sender);
+            let mut waiting = BTreeMap::new();
+            for (number, made) in receiver {
+                waiting.insert(number, made?);
+                while let Some(made) = waiting.remove(&self.sections.len()) {
+                    done(entries[self.sections.len()], &made.section);
+                    self.sections.push(made.section);
+                    self.files.extend(made.files);
+                }
+            }
+            match entries.get(self.sections.len()) {
+                None => Ok(()),
+                Some(entry) => Err(format!("{} was not made", entry.name)),
+            }
+        })
     }
 
     /// The page of all figures made.
@@ -178,6 +195,40 @@ const INTRODUCTION: &[&str] = &[
     "Where expected numbers come from stands beside each: the paper, a closed form, or the [reference study](science.html), which holds the conventions, the errata of the \
      papers, and the numbers of independent programs with their origin.",
 ];
+
+/// A figure with its claims judged.
+struct Made {
+    section: Section,
+    files: Vec<(String, String)>,
+}
+
+fn make(entry: &Entry, bench: &mut Bench) -> Result<Made, String> {
+    let (paper, text) = text_of(entry)?;
+    let (pictures, found, files) = match (entry.draw)(bench) {
+        Ok(drawn) => {
+            let rigs = drawn
+                .schematics
+                .into_iter()
+                .map(|(rig, caption)| (Picture::from(rig), caption));
+            let figures = drawn
+                .pictures
+                .into_iter()
+                .map(|(figure, caption)| (figure.into(), caption));
+            (rigs.chain(figures).collect(), Ok(drawn.found), drawn.files)
+        }
+        Err(why) => (Vec::new(), Err(why), Vec::new()),
+    };
+    let judged = text.claim.iter().map(|claim| claim.judge(&found));
+    let open = text.open.iter().map(expected::OpenClaim::judge);
+    let section = Section {
+        group: paper,
+        heading: text.heading,
+        text: text.text.iter().map(|text| expected::linked(text)).collect(),
+        figures: pictures,
+        claims: judged.chain(open).collect(),
+    };
+    Ok(Made { section, files })
+}
 
 /// How many claims of a section fail.
 pub fn failures(section: &Section) -> usize {

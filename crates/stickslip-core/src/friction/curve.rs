@@ -26,6 +26,12 @@ pub trait Curve<R: Real> {
         self.dry(speed, load) + self.viscous() * speed
     }
 
+    /// [`Curve::total`] and its derivative with respect to speed, which share most of their work.
+    #[inline(always)]
+    fn total_and_rise(&self, speed: R, load: R) -> (R, R) {
+        (self.total(speed, load), self.slope(speed, load) + self.viscous())
+    }
+
     /// [`Curve::dry`] where the contact slides backward. A curve that differs by direction has its own.
     #[inline(always)]
     fn dry_backward(&self, speed: R, load: R) -> R {
@@ -89,6 +95,13 @@ impl<C: Curve<R>, R: Real> Curve<R> for Toward<'_, C, R> {
         self.curve.viscous()
     }
     #[inline(always)]
+    fn total_and_rise(&self, speed: R, load: R) -> (R, R) {
+        match self.backward {
+            Some(_) if self.curve.directed() => (self.total(speed, load), self.slope(speed, load) + self.viscous()),
+            _ => self.curve.total_and_rise(speed, load),
+        }
+    }
+    #[inline(always)]
     fn holding(&self, load: R) -> R {
         let forward = self.curve.holding(load);
         match self.backward {
@@ -125,10 +138,45 @@ pub struct Stribeck<R> {
     pub exponent: R,
     constant: bool,
     falling: bool,
+    power: Power,
+    /// 1/v_s, where the exponent is 1 or 2.
+    inverse: R,
     fall: f64,
 }
 
+/// How a number is raised to the Stribeck exponent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Power {
+    /// To 1: it is the number itself.
+    First,
+    /// To 2, by far the most common exponent: one product.
+    Second,
+    /// By logarithm and exponential.
+    Any,
+}
+
+impl Power {
+    fn of(exponent: f64) -> Self {
+        if exponent == 1.0 {
+            Power::First
+        } else if exponent == 2.0 {
+            Power::Second
+        } else {
+            Power::Any
+        }
+    }
+}
+
+/// What must be the same in curves whose numbers go side by side: whether they are constant, whether they fall, and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Form(bool, bool, Power);
+
 impl Stribeck<f64> {
+    /// What must be the same in curves side by side.
+    pub fn form(&self) -> Form {
+        Form(self.constant, self.falling, self.power)
+    }
+
     /// Coulomb friction (the paper on model P, eq 3).
     pub fn coulomb(force: f64) -> Self {
         Self::new(force, force, 0.0, None, 2.0)
@@ -149,13 +197,10 @@ impl Stribeck<f64> {
             exponent,
             constant: !falling && viscous == 0.0,
             falling,
+            power: Power::of(exponent),
+            inverse: stribeck.map_or(0.0, |velocity| 1.0 / velocity),
             fall: fall.max(0.0),
         }
-    }
-
-    /// Whether the force depends on speed through a Stribeck term.
-    pub fn is_falling(&self) -> bool {
-        self.falling
     }
 
     /// The same curve in another kind of number.
@@ -168,12 +213,39 @@ impl Stribeck<f64> {
             exponent: R::lit(self.exponent),
             constant: self.constant,
             falling: self.falling,
+            power: self.power,
+            inverse: R::lit(self.inverse),
             fall: self.fall,
         }
     }
 }
 
 impl<R: Real> Stribeck<R> {
+    /// (v/v_s)^δ.
+    #[inline(always)]
+    fn raised(&self, speed: R) -> R {
+        match self.power {
+            Power::First => speed * self.inverse,
+            Power::Second => {
+                let ratio = speed * self.inverse;
+                ratio * ratio
+            }
+            Power::Any => (speed / self.velocity).powf(self.exponent),
+        }
+    }
+
+    /// Derivative of (holding − kinetic)·exp(−(v/v_s)^δ) with respect to speed, from (v/v_s)^δ and the exponential itself.
+    #[inline(always)]
+    fn decay_slope(&self, speed: R, power: R, decay: R) -> R {
+        let fall = -(self.holding - self.kinetic);
+        match self.power {
+            Power::First => fall * self.inverse * decay,
+            Power::Second => fall * (self.inverse + self.inverse) * (speed * self.inverse) * decay,
+            // d/dv exp(−u^δ) = −δ/v·u^δ·exp(−u^δ), u = v/v_s.
+            Power::Any => fall * self.exponent / speed * power * decay,
+        }
+    }
+
     /// Whether one force acts at every speed and at rest, so that the closed form of the paper on model P, eq 11 applies.
     #[inline(always)]
     pub fn is_coulomb(&self) -> bool {
@@ -182,14 +254,10 @@ impl<R: Real> Stribeck<R> {
 }
 
 impl<const N: usize> Stribeck<Lanes<N>> {
-    /// Several curves side by side. All must have a Stribeck term or none, and be constant or none: lanes take the same way.
+    /// Several curves side by side. All must have the same [`Stribeck::form`]: lanes take the same way.
     pub fn side_by_side(curves: &[Stribeck<f64>; N]) -> Self {
         let side = |get: fn(&Stribeck<f64>) -> f64| Lanes(core::array::from_fn(|i| get(&curves[i])));
-        debug_assert!(
-            curves
-                .iter()
-                .all(|curve| (curve.constant, curve.falling) == (curves[0].constant, curves[0].falling))
-        );
+        debug_assert!(curves.iter().all(|curve| curve.form() == curves[0].form()));
         Stribeck {
             kinetic: side(|curve| curve.kinetic),
             holding: side(|curve| curve.holding),
@@ -198,6 +266,8 @@ impl<const N: usize> Stribeck<Lanes<N>> {
             exponent: side(|curve| curve.exponent),
             constant: curves.iter().all(|curve| curve.constant),
             falling: curves.iter().any(|curve| curve.falling),
+            power: curves[0].power,
+            inverse: side(|curve| curve.inverse),
             fall: curves.iter().map(|curve| curve.fall).fold(0.0, f64::max),
         }
     }
@@ -221,7 +291,7 @@ impl<R: Real> Curve<R> for Stribeck<R> {
         if !self.falling {
             return self.kinetic * load;
         }
-        let decay = (-(speed / self.velocity).powf(self.exponent)).exp();
+        let decay = (-self.raised(speed)).exp();
         (self.kinetic + (self.holding - self.kinetic) * decay) * load
     }
 
@@ -230,10 +300,27 @@ impl<R: Real> Curve<R> for Stribeck<R> {
         if !self.falling {
             return R::zero();
         }
-        // d/dv exp(−u^δ) = −δ/v·u^δ·exp(−u^δ), u = v/v_s; taken at a tiny speed in place of 0.
-        let speed = speed.max(self.velocity * R::lit(1e-12));
-        let power = (speed / self.velocity).powf(self.exponent);
-        -(self.holding - self.kinetic) * self.exponent / speed * power * (-power).exp() * load
+        // Taken at a tiny speed in place of 0, where that of another power may have none.
+        let speed = match self.power {
+            Power::Any => speed.max(self.velocity * R::lit(1e-12)),
+            _ => speed,
+        };
+        let power = self.raised(speed);
+        self.decay_slope(speed, power, (-power).exp()) * load
+    }
+
+    #[inline(always)]
+    fn total_and_rise(&self, speed: R, load: R) -> (R, R) {
+        // Below the tiny speed that the slope of some powers is taken at the two differ.
+        let apart = || self.power == Power::Any && speed.lt(self.velocity * R::lit(1e-12)).any();
+        if !self.falling || apart() {
+            return (self.total(speed, load), self.slope(speed, load) + self.viscous);
+        }
+        let power = self.raised(speed);
+        let decay = (-power).exp();
+        let dry = (self.kinetic + (self.holding - self.kinetic) * decay) * load;
+        let slope = self.decay_slope(speed, power, decay) * load;
+        (dry + self.viscous * speed, slope + self.viscous)
     }
 
     #[inline(always)]

@@ -151,11 +151,12 @@ fn slip_speed<R: Real, C: Curve<R>>(curve: &C, load: R, speed: R, compliance: R,
     let mut settled = ignore | !(speed * R::zero()).same(R::zero());
     // A smooth curve takes about five rounds.
     for round in 0..NEWTON_ROUNDS + HALVINGS {
-        let excess = slip + compliance * curve.total(slip, load) - speed;
+        let (total, rise) = curve.total_and_rise(slip, load);
+        let excess = slip + compliance * total - speed;
         let above = R::zero().lt(excess);
         high = R::select(above, slip, high);
         low = R::select(above, low, slip);
-        let gradient = R::one() + compliance * (curve.slope(slip, load) + curve.viscous());
+        let gradient = R::one() + compliance * rise;
         let rising = R::zero().lt(gradient);
         let newton = slip - excess / R::select(rising, gradient, R::one());
         let inside = low.lt(newton) & newton.lt(high);

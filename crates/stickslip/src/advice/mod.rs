@@ -312,6 +312,7 @@ pub fn turns(scenario: &Scenario, port: Port) -> Option<bool> {
         },
         Port::Joint { body, link } => match &scenario.bodies[body].1 {
             BodySpec::Linkage(linkage) => Some(linkage.links[link].joint_type == JointType::Revolute),
+            BodySpec::Own(own) => own.turns.get(link).copied().flatten(),
             _ => None,
         },
         Port::Ground | Port::Link { .. } => None,

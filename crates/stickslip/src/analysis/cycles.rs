@@ -12,6 +12,11 @@ pub const LEAST_ROWS: usize = 16;
 const TURN: f64 = 8.0;
 /// Swings below this part of the usual large ones belong to a cycle; they are none of their own.
 const MINOR: f64 = 0.4;
+/// A way up and down again, or down and up, within this part of a long cycle is a spike: where a block comes to rest its friction may
+/// jump for a moment. It is no cycle of its own, however high.
+const SPIKE: f64 = 0.1;
+/// Largest magnitude whose squares are numbers.
+const LARGEST: f64 = 1e100;
 /// Part of a leg of which the end is fitted.
 const END: f64 = 0.2;
 /// Samples within so many standard deviations of a line are on it.
@@ -159,6 +164,14 @@ pub fn cycles(signal: &str, times: &[f64], values: &[f64], window: Window) -> Re
     let extremes = y.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), y| {
         (low.min(*y), high.max(*y))
     });
+    let largest = extremes.0.abs().max(extremes.1.abs());
+    // Also refuses what is no number.
+    if largest.is_nan() || largest > LARGEST {
+        return Err(DataError::new(
+            format!("the values of \"{signal}\" go beyond {LARGEST:e}"),
+            "look at its column and unit, or at a shorter time",
+        ));
+    }
     let areas = t.windows(2).zip(y.windows(2));
     let mean = areas.map(|(t, y)| 0.5 * (y[0] + y[1]) * (t[1] - t[0])).sum::<f64>() / (t[t.len() - 1] - t[0]);
     let first_noise = noise(&t, &y);
@@ -182,7 +195,6 @@ pub fn cycles(signal: &str, times: &[f64], values: &[f64], window: Window) -> Re
     let seen = Seen { t, y, noise: left };
     let mut report = seen.report();
     // A swing next to nothing is rounding.
-    let largest = extremes.0.abs().max(extremes.1.abs());
     report.stable = report.amplitude.is_none_or(|amplitude| amplitude <= STABLE * largest);
     report.turn_back(sign);
     Ok(CycleReport {
@@ -286,13 +298,45 @@ impl Seen {
         turns
     }
 
+    /// The turning points without those of spikes.
+    fn without_spikes(&self, mut turns: Vec<(usize, bool)>) -> Vec<(usize, bool)> {
+        let tops: Vec<f64> = turns.iter().filter(|turn| turn.1).map(|turn| self.t[turn.0]).collect();
+        let mut spaces: Vec<f64> = tops.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let long = quantile(&mut spaces, 0.9);
+        // The shorter of the ways to and from a turning point that is part of a spike.
+        let way = |turns: &[(usize, bool)], i: usize| {
+            let [before, at, after] = [i.checked_sub(1)?, i, i + 1].map(|i| turns.get(i).map(|turn| turn.0));
+            let (before, at, after) = (before?, at?, after?);
+            let height = |other: usize| (self.y[at] - self.y[other]).abs();
+            (self.t[after] - self.t[before] < SPIKE * long).then(|| height(before).min(height(after)))
+        };
+        let mut i = 1;
+        while i + 1 < turns.len() {
+            let Some(here) = way(&turns, i) else {
+                i += 1;
+                continue;
+            };
+            // The turn before a spike is as close to its neighbours as the spike is.
+            let at = if way(&turns, i + 1).is_some_and(|next| next < here) {
+                i + 1
+            } else {
+                i
+            };
+            // Of the two beside it the one stays that goes farther the other way.
+            let first = (self.y[turns[at - 1].0] < self.y[turns[at + 1].0]) == turns[at].1;
+            turns.drain(if first { at..=at + 1 } else { at - 1..=at });
+            i = i.max(2) - 1;
+        }
+        turns
+    }
+
     fn report(&self) -> CycleReport {
         let range = quantile(&mut self.y.clone(), 0.99) - quantile(&mut self.y.clone(), 0.01);
         let least = (TURN * self.noise).max(0.02 * range).max(f64::MIN_POSITIVE);
         let swing = |pair: &[(usize, bool)]| (self.y[pair[0].0] - self.y[pair[1].0]).abs();
         let mut swings: Vec<f64> = self.turns(least).windows(2).map(swing).collect();
         let usual = quantile(&mut swings, 0.9);
-        let turns = self.turns(least.max(MINOR * usual));
+        let turns = self.without_spikes(self.turns(least.max(MINOR * usual)));
         let mut report = CycleReport {
             signal: String::new(),
             rows: 0,
@@ -619,6 +663,30 @@ mod tests {
             assert_eq!(other.static_peak.unwrap().mean, -report.static_peak.unwrap().mean);
             assert_eq!(other.amplitude, report.amplitude);
         }
+    }
+
+    /// Friction that jumps up for a moment where the block comes to rest, by 60 % of the swing.
+    #[test]
+    fn a_spike_is_no_cycle() {
+        let spiked = |t: f64| {
+            let phase = t % 4.0;
+            let spike = if (0.1..0.16).contains(&phase) { 3.0 } else { 0.0 };
+            20.0 + 5.0 * phase / 4.0 + spike
+        };
+        for noise in [0.0, 0.05] {
+            let (t, y) = Logger(5).log(80.0, 0.01, noise, spiked);
+            let report = cycles("f", &t, &y, Window::default()).unwrap();
+            assert!((report.period.unwrap() - 4.0).abs() < 0.02, "{report:?}");
+            assert!((18..=19).contains(&report.cycles), "{}", report.cycles);
+            near(report.static_peak, 25.0, 0.03);
+        }
+    }
+
+    #[test]
+    fn values_beyond_all_measure_are_refused() {
+        let (t, y) = Logger(5).log(80.0, 0.1, 0.0, |t| 1e200 * t);
+        let error = cycles("f", &t, &y, Window::default()).unwrap_err();
+        assert!(error.message.contains("beyond"), "{}", error.message);
     }
 
     /// A saw has no plateau, whatever its noise.

@@ -83,6 +83,8 @@ pub struct OwnBodySpec {
     pub position: Vec<f64>,
     /// Initial velocities, one per coordinate.
     pub velocity: Vec<f64>,
+    /// Whether each coordinate is an angle or a length, where that is known: the units in which it is shown.
+    pub turns: Vec<Option<bool>>,
 }
 
 impl fmt::Debug for OwnBodySpec {
@@ -146,6 +148,17 @@ impl PlacedOwn {
         self.body
             .inertia(&self.motion(state, signals), &mut matrix[..self.count * self.count]);
         matrix
+    }
+
+    /// Its own forces, and the rates of its states, in the first numbers.
+    pub(crate) fn forces(&self, state: &[f64], signals: &[f64]) -> ([f64; MOST_COORDINATES], [f64; MOST_STATES]) {
+        let motion = self.motion(state, signals);
+        let (mut force, mut rates) = ([0.0; MOST_COORDINATES], [0.0; MOST_STATES]);
+        self.body.force(&motion, &mut force[..self.count]);
+        if self.states > 0 {
+            self.body.rates(&motion, &mut rates[..self.states]);
+        }
+        (force, rates)
     }
 
     /// v̇ = M⁻¹·(load + h) and the rates of states, into the rate of the state. Not inlined: networks without such bodies must not pay

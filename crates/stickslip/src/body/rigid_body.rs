@@ -169,6 +169,56 @@ impl RigidBody {
         [linear.x, linear.y, linear.z, angular.x, angular.y, angular.z]
     }
 
+    /// Angular velocity (world axes) after a step under a torque that acts as at the start, gyroscopic torque included.
+    ///
+    /// Euler's equation in body axes with momentum ℓ = J·Ω at the start, Ω⁺ at the end:
+    ///
+    ///   J·Ω⁺ = exp(−T·Ω⁺)·ℓ + T·τ
+    ///
+    /// exp(−T·Ω⁺)·ℓ is the old momentum, constant in world axes, seen from the body when it has turned by T·Ω⁺, as the step turns it. So without torque the momentum
+    /// in world axes stays to rounding. A rotation about Ω⁺ leaves Ω⁺·ℓ as it is, hence
+    ///
+    ///   ½·Ω⁺·J·Ω⁺ = ½·Ω·J·Ω + T·τ·Ω⁺ − ½·(Ω⁺ − Ω)·J·(Ω⁺ − Ω)
+    ///
+    /// and without torque the energy never grows, whatever the step. An impulse p on the body afterwards (contact) adds p·Ω⁺ and takes another ½·p·J⁻¹·p.
+    /// Solved by Newton's method; none if it does not converge, which a shorter step does. `turned` becomes ℓ − exp(−T·Ω⁺)·ℓ.
+    pub(crate) fn turn(
+        &self,
+        frame: &Frame,
+        torque: &Vector3<f64>,
+        step: f64,
+        turned: &mut Vector3<f64>,
+    ) -> Option<Vector3<f64>> {
+        const MOST: usize = 30;
+        let start = frame.rotation.tr_mul(&frame.angular_velocity);
+        let momentum = self.inertia * start;
+        let impulse = step * frame.rotation.tr_mul(torque);
+        let mut spin = start + self.inverse_inertia * impulse;
+        if !spin.sum().is_finite() {
+            // The step says which number it is; a shorter one would not help.
+            return Some(frame.rotation * spin);
+        }
+        let mut last = f64::INFINITY;
+        for _ in 0..MOST {
+            let back = advance_rotation([1.0, 0.0, 0.0, 0.0], &spin, -step);
+            let seen = rotation_matrix(back) * momentum;
+            *turned = momentum - seen;
+            let slope = self.inertia - step * seen.cross_matrix() * turn_slope(step * spin, back);
+            let change = slope.try_inverse()? * (self.inertia * spin - seen - impulse);
+            let size = change.norm();
+            // At rounding the changes no longer fall.
+            if size <= f64::EPSILON * spin.norm() || size <= 1e-9 * spin.norm() && size >= 0.5 * last {
+                return Some(frame.rotation * spin);
+            }
+            if !size.is_finite() {
+                return None;
+            }
+            spin -= change;
+            last = size;
+        }
+        None
+    }
+
     /// Inverse of the inertia in world axes; zero for a point.
     #[inline]
     pub fn world_inverse_inertia(&self, rotation: &Matrix3<f64>) -> Matrix3<f64> {
@@ -213,6 +263,24 @@ impl RigidBody {
 #[inline]
 pub fn quaternion_rate(q: [f64; 4], w: &Vector3<f64>) -> [f64; 4] {
     product([0.0, 0.5 * w.x, 0.5 * w.y, 0.5 * w.z], q)
+}
+
+/// How exp(−φ)·ℓ, seen as a further turn of it by −S·dφ, follows a change of φ: the left Jacobian of the rotation group at −φ,
+/// S = 1 − (1 − cos θ)/θ²·φ× + (θ − sin θ)/θ³·φ×φ×. `back` is the quaternion of −φ: (cos θ/2, −sin θ/2·φ/θ).
+fn turn_slope(angle: Vector3<f64>, back: [f64; 4]) -> Matrix3<f64> {
+    let square = angle.norm_squared();
+    let (first, second) = if square < 1e-4 {
+        (0.5 - square / 24.0, 1.0 / 6.0 - square / 120.0)
+    } else {
+        let (theta, half) = (
+            square.sqrt(),
+            (back[1] * back[1] + back[2] * back[2] + back[3] * back[3]).sqrt(),
+        );
+        let sine = 2.0 * back[0] * half;
+        (2.0 * half * half / square, (theta - sine) / (theta * square))
+    };
+    let cross = angle.cross_matrix();
+    Matrix3::identity() - first * cross + second * cross * cross
 }
 
 /// The quaternion of unit length in the same direction; the identity if it has no length.

@@ -1,5 +1,6 @@
 //! Bodies: where their coordinates are in the state, their masses and initial motion.
 
+use super::elements::{UNDEFINED, undefined};
 use super::{Builder, Place};
 use crate::body::own::{MOST_COORDINATES, PlacedOwn, is_symmetric};
 use crate::body::{JointKind, LinkDescription, Linkage, LinkageScratch, OwnBodySpec, RigidBody};
@@ -229,6 +230,15 @@ impl Builder<'_> {
             )
             .help =
                 Some("it has a row for each coordinate, M[i][j] = M[j][i], and every motion has kinetic energy".into());
+        }
+        let (force, rates) = placed.forces(&self.initial, &[]);
+        let text = undefined(&force[..count], &rates[..placed.states], &spec.body.state_names());
+        if let Some(text) = text.filter(|_| finite) {
+            let message = format!(
+                "at the start, with coordinates {:?} and velocities {:?}, this is not a finite number",
+                spec.position, spec.velocity
+            );
+            self.error(&format!("{path}.{text}"), message).help = Some(UNDEFINED.into());
         }
         ldlt_factor(&mut inertia, count);
         for i in 0..count {

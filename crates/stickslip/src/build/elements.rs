@@ -760,13 +760,13 @@ impl Builder<'_> {
             .law
             .0
             .respond(&motion, &mut rate[..own.placed.states], &mut force[..own.axes]);
-        if force.iter().chain(&rate).any(|value| !value.is_finite()) {
+        let names = own.placed.law.0.state_names();
+        if let Some(text) = undefined(&force[..own.axes], &rate[..own.placed.states], &names) {
             let message = format!(
-                "at the start, with x = {:?} and v = {:?}, the force or a rate of this element is not a finite number",
+                "at the start, with x = {:?} and v = {:?}, this is not a finite number",
                 motion.position, motion.velocity
             );
-            self.error(path, message).help =
-                Some("look for a division by 0, or a root or logarithm of a negative number".into());
+            self.error(&format!("{path}.{text}"), message).help = Some(UNDEFINED.into());
         }
     }
 
@@ -1599,6 +1599,23 @@ impl Builder<'_> {
             _ => Matrix3::identity(),
         }
     }
+}
+
+/// What makes an expression undefined.
+pub(super) const UNDEFINED: &str = "look for a division by 0, or a root or logarithm of a negative number";
+
+/// The key of the expression of a force or a rate that is no number.
+pub(super) fn undefined(force: &[f64], rates: &[f64], states: &[&str]) -> Option<String> {
+    let broken = |values: &[f64]| values.iter().position(|value| !value.is_finite());
+    if let Some(axis) = broken(force) {
+        return Some(format!("force.{axis}"));
+    }
+    let state = broken(rates)?;
+    Some(
+        states
+            .get(state)
+            .map_or("rates".to_string(), |name| format!("rates.{name}")),
+    )
 }
 
 /// A friction law for compliant contacts and penalty joints; `implicit` and the baselines were refused before, since

@@ -5,10 +5,11 @@ use crate::element::friction::Resolve;
 use crate::network::implicit::{Island, IslandBody, IslandFriction};
 use crate::network::port::Attachment;
 use crate::network::rigid::RigidKind;
+use crate::network::sparse::Pattern;
 
-/// What an implicit force takes hold of: velocities (by index in the flat state) that are free.
+/// What an implicit force takes hold of: a velocity of each body (by index in the flat state), none for the ground.
 struct Holder {
-    velocities: Vec<usize>,
+    velocities: [Option<usize>; 2],
     kind: HolderKind,
 }
 
@@ -16,6 +17,16 @@ enum HolderKind {
     Friction(IslandFriction),
     Spring(usize),
     Rigid(usize),
+}
+
+impl Holder {
+    fn order(&self) -> usize {
+        match self.kind {
+            HolderKind::Friction(_) => 0,
+            HolderKind::Spring(_) => 1,
+            HolderKind::Rigid(_) => 2,
+        }
+    }
 }
 
 impl Builder<'_> {
@@ -30,13 +41,13 @@ impl Builder<'_> {
             for index in 0..count {
                 let pair = frictions.pair(index);
                 holders.push(Holder {
-                    velocities: vec![pair.first.v, pair.second.v],
+                    velocities: [Some(pair.first.v), Some(pair.second.v)],
                     kind: HolderKind::Friction(IslandFriction { group, index, axes }),
                 });
             }
         }
         for (index, spring) in self.stiff_springs.iter().enumerate() {
-            let velocities = vec![spring.pair.first.v, spring.pair.second.v];
+            let velocities = [Some(spring.pair.first.v), Some(spring.pair.second.v)];
             holders.push(Holder {
                 velocities,
                 kind: HolderKind::Spring(index),
@@ -44,11 +55,10 @@ impl Builder<'_> {
         }
         for (index, rigid) in self.rigid.iter().enumerate() {
             let velocities = match &rigid.kind {
-                RigidKind::Stop { pair, .. } => vec![pair.first.v, pair.second.v],
-                RigidKind::Contact { geometry, .. } => [geometry.first, geometry.second]
-                    .iter()
-                    .filter_map(|&body| self.first_velocity(body))
-                    .collect(),
+                RigidKind::Stop { pair, .. } => [Some(pair.first.v), Some(pair.second.v)],
+                RigidKind::Contact { geometry, .. } => {
+                    [geometry.first, geometry.second].map(|body| self.first_velocity(body))
+                }
             };
             holders.push(Holder {
                 velocities,
@@ -58,41 +68,52 @@ impl Builder<'_> {
 
         // Bodies of the scenario are the nodes; each holder joins the free ones it touches.
         let nodes: Vec<Option<(usize, usize)>> = self.places.iter().map(|&place| self.free_range(place)).collect();
-        let node_of = |v: usize| {
-            nodes
-                .iter()
-                .position(|range| range.is_some_and(|(first, count)| (first..first + count).contains(&v)))
-        };
+        let mut owner: Vec<Option<usize>> = Vec::new();
+        for (node, range) in nodes.iter().enumerate() {
+            let Some((first, count)) = *range else { continue };
+            owner.resize(owner.len().max(first + count), None);
+            owner[first..first + count].fill(Some(node));
+        }
+        let node_of = |v: usize| owner.get(v).copied().flatten();
         let touched: Vec<Vec<usize>> = holders
             .iter()
-            .map(|holder| holder.velocities.iter().filter_map(|&v| node_of(v)).collect())
+            .map(|holder| holder.velocities.iter().flatten().filter_map(|&v| node_of(v)).collect())
             .collect();
         let mut root: Vec<usize> = (0..nodes.len()).collect();
-        fn find(root: &[usize], mut node: usize) -> usize {
+        fn find(root: &mut [usize], mut node: usize) -> usize {
             while root[node] != node {
+                // Every second node moves up: long lines of bodies stay short.
+                root[node] = root[root[node]];
                 node = root[node];
             }
             node
         }
         for bodies in &touched {
             for pair in bodies.windows(2) {
-                let (a, b) = (find(&root, pair[0]), find(&root, pair[1]));
+                let (a, b) = (find(&mut root, pair[0]), find(&mut root, pair[1]));
                 root[a.max(b)] = a.min(b);
             }
         }
 
+        let roots: Vec<usize> = (0..nodes.len()).map(|node| find(&mut root, node)).collect();
+        let mut members_of: Vec<Vec<usize>> = vec![Vec::new(); nodes.len()];
+        let mut place = vec![0; nodes.len()];
+        for (node, &root) in roots.iter().enumerate() {
+            place[node] = members_of[root].len();
+            members_of[root].push(node);
+        }
+        let mut held_by: Vec<Vec<&Holder>> = vec![Vec::new(); nodes.len()];
+        for (holder, bodies) in holders.iter().zip(&touched) {
+            if let Some(&body) = bodies.first() {
+                held_by[roots[body]].push(holder);
+            }
+        }
         let mut islands = Vec::new();
         for node in 0..nodes.len() {
-            if find(&root, node) != node || nodes[node].is_none() {
+            if roots[node] != node || nodes[node].is_none() {
                 continue;
             }
-            let members: Vec<usize> = (0..nodes.len()).filter(|&other| find(&root, other) == node).collect();
-            let held: Vec<&Holder> = holders
-                .iter()
-                .zip(&touched)
-                .filter(|(_, bodies)| bodies.first().is_some_and(|&body| find(&root, body) == node))
-                .map(|(holder, _)| holder)
-                .collect();
+            let (members, held) = (&members_of[node], &held_by[node]);
             let alone = match held.as_slice() {
                 [] => true,
                 [
@@ -112,12 +133,19 @@ impl Builder<'_> {
             if alone {
                 continue;
             }
-            islands.push(self.island(&members, &held, frictions));
+            let body_of = |v: usize| node_of(v).map(|node| place[node]);
+            islands.push(self.island(members, held, &body_of, frictions));
         }
         islands
     }
 
-    fn island(&mut self, members: &[usize], held: &[&Holder], frictions: &mut [Box<dyn Resolve>]) -> Island {
+    fn island(
+        &mut self,
+        members: &[usize],
+        held: &[&Holder],
+        body_of: &dyn Fn(usize) -> Option<usize>,
+        frictions: &mut [Box<dyn Resolve>],
+    ) -> Island {
         let mut island = Island::default();
         for &member in members {
             let at = island.size;
@@ -143,6 +171,28 @@ impl Builder<'_> {
                     island.bodies.push(IslandBody::Own { own, at });
                     island.size += self.own_bodies[own].count;
                 }
+            }
+        }
+        let sizes: Vec<usize> = island
+            .bodies
+            .iter()
+            .map(|body| match *body {
+                IslandBody::Masses { count, .. } => count,
+                IslandBody::Rigid { .. } => 6,
+                IslandBody::Linkage { linkage, .. } => self.linkages[linkage].velocities,
+                IslandBody::Own { own, .. } => self.own_bodies[own].count,
+            })
+            .collect();
+        let bodies: Vec<[Option<usize>; 2]> = held
+            .iter()
+            .map(|holder| [0, 1].map(|end| holder.velocities[end].and_then(body_of)))
+            .collect();
+        let pairs = bodies.iter().filter_map(|[first, second]| first.zip(*second));
+        island.pattern = Pattern::new(&sizes, pairs);
+        // Frictions, springs, rigid elements: the order of the blocks.
+        for kind in 0..3 {
+            for (_, bodies) in held.iter().zip(&bodies).filter(|(holder, _)| holder.order() == kind) {
+                island.holds.push(Island::hold(&island.pattern, *bodies));
             }
         }
         for holder in held {

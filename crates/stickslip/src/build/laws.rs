@@ -52,6 +52,10 @@ pub(super) struct Felt {
     pub stretch: f64,
 }
 
+/// What an evolution of `subloading` may be.
+const OF_EVOLUTION: &str = "write \"log\", \"ratio\", or U(R) in 1/m as an expression in R and r that falls from +infinity at R = 0 to 0 at R = 1 \
+                            and is negative beyond, such as \"-r*ln(R)\" or \"r/tan(pi*R/2)\"";
+
 /// The text of an evolution that is no word: U(R) as an expression.
 fn own_evolution(parameters: &[ParameterSpec]) -> Option<&str> {
     let parameter = parameters.iter().find(|parameter| parameter.name == "evolution")?;
@@ -670,11 +674,7 @@ impl Builder<'_> {
 
     fn refuse_evolution(&mut self, path: &str, reason: &str) {
         self.error(&format!("{path}.evolution"), format!("\"evolution\": {reason}"))
-            .help = Some(
-            "write \"log\", \"ratio\", or U(R) in 1/m as an expression in R and r that falls from +infinity at R = 0 to 0 at R = 1 and is negative \
-             beyond, such as \"-r*ln(R)\" or \"r/tan(pi*R/2)\""
-                .into(),
-        );
+            .help = Some(OF_EVOLUTION.into());
     }
 
     /// Words on steps of given displacement that do nothing, or do not fit the motion of the run.
@@ -737,7 +737,11 @@ impl Builder<'_> {
             &format!("{path}.{name}"),
             format!("\"{name}\" is {}", known.join(" or ")),
         )
-        .help = help.map(|near| format!("did you mean \"{near}\"?"));
+        .help = match help {
+            Some(near) => Some(format!("did you mean \"{near}\"?")),
+            None if name == "evolution" && words[0].0 == "log" => Some(OF_EVOLUTION.into()),
+            None => None,
+        };
         words[0].1
     }
 

@@ -552,6 +552,8 @@ impl<'a> Builder<'a> {
             newmark,
             initial: self.initial,
             layout: self.layout,
+            lone: std::sync::OnceLock::new(),
+            fused: std::sync::OnceLock::new(),
         };
         Built {
             network,

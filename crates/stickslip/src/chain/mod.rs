@@ -18,7 +18,6 @@ use crate::snapshot::carried;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use stickslip_core::friction::curve::Curve;
-use stickslip_core::friction::implicit;
 use tile::{COULOMB, CURVED, Common, HOLDING, Moment, PAD, Piece, Room, Stretch, Sums};
 
 /// Most blocks of a chain: their numbers must fit the memory.
@@ -35,6 +34,22 @@ const REACH: usize = DEPTH + 1;
 const PIECES: usize = 64;
 /// Blocks below which threads cost more than they save.
 const WORTHWHILE: usize = 20_000;
+
+/// Evaluates an expression with the curve in lanes.
+macro_rules! with_lanes {
+    ($curve:expr, |$c:ident| $body:expr) => {
+        match $curve {
+            SteadyCurve::Stribeck(curve) => {
+                let $c = &curve.lift();
+                $body
+            }
+            SteadyCurve::Given(curve) => {
+                let $c = &**curve;
+                $body
+            }
+        }
+    };
+}
 
 /// The numbers of a block, whether they are its own or those of all.
 trait Fields: Copy {
@@ -355,12 +370,10 @@ impl Chain {
 
     /// Replaces the free velocity of what slips by the one that its friction leaves. Blocks that stick are at 0 already.
     fn slide(&self, moment: &Moment, first: usize, velocities: &mut [f64]) {
-        for (i, v) in velocities.iter_mut().enumerate().filter(|(_, v)| **v != 0.0) {
-            let block = self.block(first + i);
-            let (compliance, load) = (self.common.step * block.inverse_mass, moment.load * block.strength);
-            let outcome = with_curve!(&self.curve, |c| implicit::resolve(c, load, [*v], compliance, false));
-            *v = outcome.velocity[0];
-        }
+        with_lanes!(&self.curve, |c| match &self.blocks {
+            Blocks::Equal { .. } => tile::slide_all(c, self.equal(), &self.common, moment, first, velocities),
+            Blocks::Each { .. } => tile::slide_all(c, self.each(), &self.common, moment, first, velocities),
+        });
     }
 
     /// Adds the energies of a step to the sums. Returns whether a block slips.
@@ -380,11 +393,10 @@ impl Chain {
         sums.add(&own);
         if self.law == CURVED {
             let velocities = &after.1[1..after.1.len() - 1];
-            for (i, v) in velocities.iter().enumerate().filter(|(_, v)| **v != 0.0) {
-                let load = moment.load * self.block(first + i).strength;
-                let force: f64 = with_curve!(&self.curve, |c| c.toward([*v]).total(v.abs(), load));
-                sums.friction += force * (common.step * v.abs());
-            }
+            with_lanes!(&self.curve, |c| match &self.blocks {
+                Blocks::Equal { .. } => tile::heat(c, self.equal(), common, moment, first, velocities, sums),
+                Blocks::Each { .. } => tile::heat(c, self.each(), common, moment, first, velocities, sums),
+            });
         }
         own.slips > 0.0
     }
@@ -573,7 +585,7 @@ impl ChainState {
         for share in &mut self.shares {
             share.sums = Sums::default();
             share.watched = OBSERVE && self.events.is_some();
-            share.runs.clear();
+            share.runs.iter_mut().for_each(Vec::clear);
         }
         let sides = Sides {
             chain,
@@ -620,9 +632,11 @@ impl ChainState {
         }
         if OBSERVE && let Some(events) = &mut self.events {
             self.runs.clear();
-            self.shares.iter().for_each(|share| self.runs.extend(&share.runs));
-            // Each piece has them tile by tile.
-            self.runs.sort_unstable_by_key(|run| (run.step, run.first));
+            // Each piece has those of a step from left to right.
+            for step in 0..depth {
+                let of_step = self.shares.iter().filter_map(|share| share.runs.get(step));
+                of_step.for_each(|runs| self.runs.extend(runs));
+            }
             events.watch(done, depth as u32, &self.runs);
         }
         bounded
@@ -676,7 +690,8 @@ struct Share {
     sums: Sums,
     /// Whether runs are wanted.
     watched: bool,
-    runs: Vec<Run>,
+    /// Those of each step.
+    runs: Vec<Vec<Run>>,
 }
 
 /// What workers share.

@@ -4,6 +4,9 @@
 use super::{Chain, Fields, Share};
 use crate::analysis::slip_events::Run;
 use multiversion::multiversion;
+use stickslip_core::friction::curve::Curve;
+use stickslip_core::friction::implicit::resolve;
+use stickslip_core::scalar::{LaneMask, Lanes, Real};
 
 /// Room before the first block of a buffer: the neighbour of an end, and whole vectors from there on.
 pub(super) const PAD: usize = 8;
@@ -144,6 +147,71 @@ fn advance_by_law<F: Fields>(law: u8, fields: F, common: &Common, moment: &Momen
     }
 }
 
+/// Blocks whose friction is found side by side.
+type Wide = Lanes<LANES>;
+
+/// Numbers of some blocks side by side; lanes that are left have that of none.
+#[inline(always)]
+fn side_by_side(count: usize, none: f64, of: impl Fn(usize) -> f64) -> Wide {
+    let mut lanes = [none; LANES];
+    for (i, lane) in lanes.iter_mut().enumerate().take(count) {
+        *lane = of(i);
+    }
+    Lanes(lanes)
+}
+
+/// Replaces the free velocities of what slips by those that friction leaves; what sticks is at 0 already.
+#[multiversion(targets("x86_64+avx2"))]
+pub(super) fn slide_all<F: Fields, C: Curve<Wide>>(
+    curve: &C,
+    fields: F,
+    common: &Common,
+    moment: &Moment,
+    first: usize,
+    velocities: &mut [f64],
+) {
+    let fields = fields.from(first, velocities.len());
+    let still = LaneMask::new([false; LANES]);
+    for (chunk, velocities) in velocities.chunks_mut(LANES).enumerate() {
+        // All of them, though one would do: so they are looked at by vectors.
+        if !velocities.iter().fold(false, |some, v| some | (*v != 0.0)) {
+            continue;
+        }
+        let (begin, count) = (chunk * LANES, velocities.len());
+        let free = side_by_side(count, 0.0, |i| velocities[i]);
+        let compliance = side_by_side(count, 1.0, |i| common.step * fields.inverse_mass(begin + i));
+        let load = side_by_side(count, 0.0, |i| moment.load * fields.strength(begin + i));
+        let outcome = resolve(curve, load, [free], compliance, still);
+        velocities.copy_from_slice(&outcome.velocity[0].0[..count]);
+    }
+}
+
+/// Adds the heat of friction that depends on speed.
+#[multiversion(targets("x86_64+avx2"))]
+pub(super) fn heat<F: Fields, C: Curve<Wide>>(
+    curve: &C,
+    fields: F,
+    common: &Common,
+    moment: &Moment,
+    first: usize,
+    velocities: &[f64],
+    sums: &mut Sums,
+) {
+    let fields = fields.from(first, velocities.len());
+    for (chunk, velocities) in velocities.chunks(LANES).enumerate() {
+        if !velocities.iter().fold(false, |some, v| some | (*v != 0.0)) {
+            continue;
+        }
+        let (begin, count) = (chunk * LANES, velocities.len());
+        let velocity = side_by_side(count, 0.0, |i| velocities[i]);
+        let load = side_by_side(count, 0.0, |i| moment.load * fields.strength(begin + i));
+        let force = curve.toward([velocity]).total(velocity.abs(), load);
+        for (force, v) in force.0.iter().zip(velocities).filter(|(_, v)| **v != 0.0) {
+            sums.friction += force * (common.step * v.abs());
+        }
+    }
+}
+
 /// x + T·v.
 #[inline(always)]
 fn move_positions(step: f64, x: &[f64], v: &[f64], next_x: &mut [f64]) {
@@ -200,23 +268,40 @@ fn account<F: Fields, const LAW: u8>(
 ) -> Sums {
     let count = before.0.len() - 2;
     let mut sums = [[0.0; LANES]; KINDS];
-    let mut add = |begin: usize, count: usize| {
-        let range = begin..begin + count + 1;
+    let complete = count / LANES * LANES;
+    // Written out twice: a closure would not be inlined, and a call would leave code that is compiled for wide vectors.
+    for begin in (0..complete).step_by(LANES) {
+        let range = begin..begin + LANES + 1;
+        let few = [
+            &before.0[range.clone()],
+            &before.1[range.clone()],
+            &after.0[range.clone()],
+            &after.1[range.clone()],
+        ];
+        if !F::DAMPED && at_rest(few) {
+            account_rest(fields.from(first + begin, LANES), moment, few[0], &mut sums);
+            continue;
+        }
         account_few::<F, LAW>(
-            fields.from(first + begin, count),
+            fields.from(first + begin, LANES),
             common,
             moment,
-            count,
+            LANES,
             [&before.0[range.clone()], &before.1[range.clone()]],
             [&after.0[range.clone()], &after.1[range]],
             &mut sums,
         );
-    };
-    let complete = count / LANES * LANES;
-    for begin in (0..complete).step_by(LANES) {
-        add(begin, LANES);
     }
-    add(complete, count - complete);
+    let range = complete..count + 1;
+    account_few::<F, LAW>(
+        fields.from(first + complete, count - complete),
+        common,
+        moment,
+        count - complete,
+        [&before.0[range.clone()], &before.1[range.clone()]],
+        [&after.0[range.clone()], &after.1[range]],
+        &mut sums,
+    );
     let [input, friction, damping, kinetic, elastic, slips, changes] = sums.map(|lanes| lanes.iter().sum());
     Sums {
         input,
@@ -226,6 +311,27 @@ fn account<F: Fields, const LAW: u8>(
         elastic,
         slips,
         changes,
+    }
+}
+
+/// Whether some blocks and their left neighbour are at rest in a step: positions and velocities before it, then after it.
+#[inline(always)]
+fn at_rest([x, v, next_x, next_v]: [&[f64]; 4]) -> bool {
+    // All of them, though one would do: so they are looked at by vectors.
+    let mut moves = false;
+    for i in 0..LANES + 1 {
+        moves |= (v[i] != 0.0) | (next_v[i] != 0.0) | (next_x[i] != x[i]);
+    }
+    !moves
+}
+
+/// Energies of blocks at rest, as many as there are lanes, whose springs have neither length nor damping: what [`account_few`] adds
+/// to the other sums is 0.
+#[inline(always)]
+fn account_rest<F: Fields>(fields: F, moment: &Moment, x: &[f64], sums: &mut [[f64; LANES]; KINDS]) {
+    for i in 0..LANES {
+        sums[0][i] += -fields.drive(i) * (x[i + 1] - moment.drive) * moment.drive_moves;
+        sums[4][i] += 0.5 * (fields.drive(i) * (moment.drive_moves * moment.drive_moves));
     }
 }
 
@@ -241,7 +347,13 @@ fn account_few<F: Fields, const LAW: u8>(
     sums: &mut [[f64; LANES]; KINDS],
 ) {
     let step = common.step;
-    for i in 0..count {
+    let (x, v, next_x, next_v) = (
+        &x[..count + 1],
+        &v[..count + 1],
+        &next_x[..count + 1],
+        &next_v[..count + 1],
+    );
+    for i in 0..count.min(LANES) {
         let (was, is) = (v[i + 1], next_v[i + 1]);
         let dv = is - was;
         let moved = next_x[i + 1] - x[i + 1];
@@ -429,14 +541,11 @@ impl Piece<'_> {
                     let (before, after) = ((&x[own.clone()], &v[own.clone()]), (&next_x[own.clone()], &next_v[own]));
                     let slips = chain.account(moment, self.first + low, before, after, &mut share.sums);
                     if slips && share.watched {
-                        note_runs(
-                            s,
-                            self.first + low,
-                            chain.common.step,
-                            &after.1[1..],
-                            high - low,
-                            &mut share.runs,
-                        );
+                        if share.runs.len() <= s {
+                            share.runs.resize_with(s + 1, Vec::new);
+                        }
+                        let velocities = &after.1[1..high - low + 1];
+                        note_runs(s, self.first + low, chain.common.step, velocities, &mut share.runs[s]);
                     }
                 }
                 std::mem::swap(&mut x, &mut next_x);
@@ -453,15 +562,32 @@ impl Piece<'_> {
 }
 
 /// Notes which neighbouring blocks slip together.
-fn note_runs(step: usize, first: usize, length: f64, velocities: &[f64], count: usize, runs: &mut Vec<Run>) {
-    let mut i = 0;
+fn note_runs(step: usize, first: usize, length: f64, velocities: &[f64], runs: &mut Vec<Run>) {
+    let (mut i, count) = (0, velocities.len());
     while i < count {
         if velocities[i] == 0.0 {
-            i += 1;
+            // Blocks at rest are passed by vectors.
+            let rest = velocities[i..].chunks_exact(LANES);
+            let at_rest = rest.take_while(|few| !few.iter().fold(false, |some, v| some | (*v != 0.0)));
+            i += LANES * at_rest.count();
+            while i < count && velocities[i] == 0.0 {
+                i += 1;
+            }
             continue;
         }
         let begin = i;
-        let mut slip = 0.0;
+        // So are blocks that slip; their slip is summed side by side.
+        let mut slips = [0.0; LANES];
+        for few in velocities[i..].chunks_exact(LANES) {
+            if few.iter().fold(false, |some, v| some | (*v == 0.0)) {
+                break;
+            }
+            for (slip, v) in slips.iter_mut().zip(few) {
+                *slip += length * v;
+            }
+            i += LANES;
+        }
+        let mut slip = slips.iter().sum();
         while i < count && velocities[i] != 0.0 {
             slip += length * velocities[i];
             i += 1;

@@ -113,6 +113,70 @@ impl CurveSide {
     }
 }
 
+/// Points of a side with what is needed to find a line at once, however many there are.
+#[derive(Clone, Debug, PartialEq)]
+struct Lines {
+    speed: Vec<f64>,
+    force: Vec<f64>,
+    /// Slope of the line that begins at each point; the last is level.
+    gradient: Vec<f64>,
+    /// The last point before each of many equal intervals of speed, and how many of these there are to a unit.
+    before: Vec<u32>,
+    scale: f64,
+}
+
+impl Lines {
+    fn of(side: &CurveSide) -> Option<Self> {
+        let CurveSide::Points(speed, force) = side else {
+            return None;
+        };
+        let lines = speed.windows(2).zip(force.windows(2));
+        let gradient = lines.map(|(v, f)| (f[1] - f[0]) / (v[1] - v[0])).chain([0.0]).collect();
+        let (last, intervals) = (*speed.last()?, 4 * speed.len());
+        let scale = intervals as f64 / last;
+        if !(scale.is_finite() && last > 0.0 && speed.len() < u32::MAX as usize) {
+            return None;
+        }
+        let begins = |interval: usize| interval as f64 / scale;
+        // One interval to the left: rounding may put a speed into the next.
+        let place = |interval: usize| speed.partition_point(|point| *point <= begins(interval.saturating_sub(1)));
+        Some(Lines {
+            before: (0..=intervals)
+                .map(|interval| place(interval).max(1) as u32 - 1)
+                .collect(),
+            speed: speed.clone(),
+            force: force.clone(),
+            gradient,
+            scale,
+        })
+    }
+
+    /// The line that a speed lies on.
+    #[inline(always)]
+    fn line(&self, speed: f64) -> usize {
+        let interval = ((speed * self.scale) as usize).min(self.before.len() - 1);
+        let mut i = self.before[interval] as usize;
+        // A speed that is not a number is beyond the last point, as in `Table`.
+        while i + 1 < self.speed.len() && (speed >= self.speed[i + 1] || speed.is_nan()) {
+            i += 1;
+        }
+        i
+    }
+
+    #[inline(always)]
+    fn value(&self, speed: f64) -> f64 {
+        match self.line(speed) {
+            i if i + 1 < self.speed.len() => self.force[i] + (speed - self.speed[i]) * self.gradient[i],
+            last => self.force[last],
+        }
+    }
+
+    #[inline(always)]
+    fn slope(&self, speed: f64) -> f64 {
+        self.gradient[self.line(speed)]
+    }
+}
+
 /// A curve of the user: one side for both directions, or one for each; what holds a contact at rest may be more than the curve begins
 /// with.
 #[derive(Clone, Debug, PartialEq)]
@@ -123,6 +187,8 @@ pub struct GivenCurve {
     holding: [f64; 2],
     constant: bool,
     fall: f64,
+    /// The forward side where it is made of points.
+    lines: Option<Lines>,
 }
 
 impl GivenCurve {
@@ -134,6 +200,7 @@ impl GivenCurve {
             holding: [at_rest(&forward), at_rest(other)],
             constant: forward.constant() && other.constant(),
             fall: forward.steepest_fall().max(other.steepest_fall()),
+            lines: Lines::of(&forward),
             forward,
             backward,
         }
@@ -145,14 +212,37 @@ impl GivenCurve {
 }
 
 impl<R: Real> Curve<R> for GivenCurve {
-    #[inline]
-    fn dry(&self, speed: R, load: R) -> R {
-        speed.through(|v| self.forward.value(v), |v| self.forward.slope(v)) * load
+    #[inline(always)]
+    fn total_and_rise(&self, speed: R, load: R) -> (R, R) {
+        match &self.lines {
+            Some(lines) => {
+                // The line is looked for once.
+                let line = speed.through(|v| lines.line(v) as f64, |_| 0.0);
+                let start = line.through(|i| lines.speed[i as usize], |_| 0.0);
+                let force = line.through(|i| lines.force[i as usize], |_| 0.0);
+                let gradient = line.through(|i| lines.gradient[i as usize], |_| 0.0);
+                ((force + (speed - start) * gradient) * load, gradient * load)
+            }
+            None => (self.dry(speed, load), self.slope(speed, load)),
+        }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn dry(&self, speed: R, load: R) -> R {
+        let dry = match &self.lines {
+            Some(lines) => speed.through(|v| lines.value(v), |v| lines.slope(v)),
+            None => speed.through(|v| self.forward.value(v), |v| self.forward.slope(v)),
+        };
+        dry * load
+    }
+
+    #[inline(always)]
     fn slope(&self, speed: R, load: R) -> R {
-        speed.through(|v| self.forward.slope(v), |_| 0.0) * load
+        let slope = match &self.lines {
+            Some(lines) => speed.through(|v| lines.slope(v), |_| 0.0),
+            None => speed.through(|v| self.forward.slope(v), |_| 0.0),
+        };
+        slope * load
     }
 
     fn viscous(&self) -> R {
@@ -271,8 +361,7 @@ impl SteadyCurve {
                     };
                     *own = *curve;
                 }
-                let form = |curve: &Stribeck<f64>| (Curve::<f64>::constant(curve), curve.is_falling());
-                let alike = curves.iter().all(|curve| form(curve) == form(first));
+                let alike = curves.iter().all(|curve| curve.form() == first.form());
                 alike.then(|| SteadyCurve::Stribeck(Stribeck::side_by_side(&curves)))
             }
             SteadyCurve::Given(first) => {

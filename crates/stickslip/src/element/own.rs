@@ -3,6 +3,7 @@
 
 use super::friction::{Friction, Frictions, Resolve, bracketed_root};
 use super::{Elements, Mode, Observation};
+use crate::handle::{Body, End};
 use crate::integrate::newmark::{Course, Span};
 use crate::network::coupled::Block;
 use crate::network::dense::lu_solve;
@@ -124,15 +125,19 @@ pub struct Connection {
     pub ratio: Option<[f64; 2]>,
     /// Points in the axes of each body, m; for rigid bodies, links and points in the plane or in space.
     pub at: [[f64; 3]; 2],
+    /// The bodies that the ends were made from, if they were: a model refuses those of another one.
+    pub(crate) bodies: [Option<Body>; 2],
 }
 
 impl Connection {
     /// Between two ports, at the reference points of bodies.
-    pub fn between(first: impl Into<Port>, second: impl Into<Port>) -> Self {
+    pub fn between(first: impl Into<End>, second: impl Into<End>) -> Self {
+        let ends: [End; 2] = [first.into(), second.into()];
         Connection {
-            between: [first.into(), second.into()],
+            between: ends.map(|end| end.port),
             ratio: None,
             at: [[0.0; 3]; 2],
+            bodies: ends.map(|end| end.body),
         }
     }
 
@@ -217,6 +222,18 @@ struct Slopes {
 impl Slopes {
     fn at(&self, row: usize, column: usize) -> f64 {
         self.matrix[row * self.columns + column]
+    }
+
+    /// 1 − h·∂rate/∂z, of a step h of the states, in the first numbers.
+    fn of_step(&self, axes: usize, count: usize, h: f64) -> [f64; MOST_STATES * MOST_STATES] {
+        let mut matrix = [0.0; MOST_STATES * MOST_STATES];
+        for i in 0..count {
+            for j in 0..count {
+                let unit = if i == j { 1.0 } else { 0.0 };
+                matrix[i * count + j] = unit - h * self.at(axes + i, 2 * axes + j);
+            }
+        }
+        matrix
     }
 }
 
@@ -332,15 +349,9 @@ impl Placed {
                 step: 0.0,
                 ..*motion
             };
-            let slopes = self.slopes(&within);
-            let axes = motion.velocity.len();
-            let mut matrix = [0.0; MOST_STATES * MOST_STATES];
-            for i in 0..count {
-                for j in 0..count {
-                    let unit = if i == j { 1.0 } else { 0.0 };
-                    matrix[i * count + j] = unit - step * weight * slopes.at(axes + i, 2 * axes + j);
-                }
-            }
+            let mut matrix = self
+                .slopes(&within)
+                .of_step(motion.velocity.len(), count, step * weight);
             let mut change = wrong;
             if !lu_solve(&mut matrix[..count * count], count, &mut change[..count]) {
                 break;
@@ -391,14 +402,10 @@ impl Placed {
         }
         // dz⁺/dw = (1 − T·∂rate/∂z)⁻¹·T·(T·∂rate/∂x + ∂rate/∂v).
         for by in 0..axes {
-            let mut matrix = [0.0; MOST_STATES * MOST_STATES];
+            let mut matrix = slopes.of_step(axes, count, step);
             let mut column = [0.0; MOST_STATES];
-            for i in 0..count {
-                for j in 0..count {
-                    let unit = if i == j { 1.0 } else { 0.0 };
-                    matrix[i * count + j] = unit - step * slopes.at(axes + i, 2 * axes + j);
-                }
-                column[i] = step * along(axes + i, by);
+            for (i, entry) in column[..count].iter_mut().enumerate() {
+                *entry = step * along(axes + i, by);
             }
             if !lu_solve(&mut matrix[..count * count], count, &mut column[..count]) {
                 continue;

@@ -5,15 +5,18 @@
 //! computes and does not need here is left out: how far a ball in touch could reach, the size of positions where the gap is
 //! exactly zero. It is written once, for one run or for several side by side (lanes).
 
+use super::Work;
 use super::lanes::Lane;
 use crate::body::Frame;
 use crate::body::rigid_body::{advance_rotation, small_turn};
+use crate::element::Mode;
 use crate::element::contact::Surface;
 use crate::network::abreast::{WIDTH, Wide, common, side};
 use crate::network::ball::RoundContact;
 use crate::network::port::Attachment;
 use crate::network::rigid::{Rigid, RigidKind, tangents};
 use crate::network::{Network, NetworkState, Scratch};
+use crate::tally::Tallies;
 use multiversion::multiversion;
 use nalgebra::Vector3;
 use stickslip_core::scalar::vector::{add, dot, scale, vector};
@@ -55,11 +58,19 @@ struct Motion<R: Real> {
     normal: R,
 }
 
+/// What a contact did in a step: force and velocity along the normal and two tangents.
+#[derive(Clone, Copy)]
+struct Pressed<R: Real> {
+    touching: R::Mask,
+    force: [R; 3],
+    velocity: [R; 3],
+}
+
 /// What is rarely asked for. Arguments are put together for the call: a motion whose address is taken does not stay in registers.
 trait Rare<R: Real> {
-    /// Whether balls touch within the step, and their smallest admissible normal velocity, from position, velocity and spin at
-    /// its start, velocity and spin at its end without contact, and the gap.
-    fn touching(&self, before: [[R; 3]; 3], free: [[R; 3]; 2], gap: R) -> (R::Mask, R);
+    /// Whether balls touch within the step, their smallest admissible normal velocity, and the speed at which they leave an overlap,
+    /// from position, velocity and spin at its start, velocity and spin at its end without contact, and the gap.
+    fn touching(&self, before: [[R; 3]; 3], free: [[R; 3]; 2], gap: R) -> (R::Mask, [R; 2]);
     /// A rotation after any turn.
     fn turn(&self, motion: ([R; 4], [R; 3]), step: f64) -> [R; 4];
 }
@@ -68,6 +79,12 @@ impl<R: Real> Ball<R> {
     /// One step.
     #[inline(always)]
     fn step(&self, before: Motion<R>, rare: &impl Rare<R>) -> Motion<R> {
+        self.touching_step(before, rare).0
+    }
+
+    /// One step, and what the contact did in it.
+    #[inline(always)]
+    fn touching_step(&self, before: Motion<R>, rare: &impl Rare<R>) -> (Motion<R>, Pressed<R>) {
         let step = R::lit(self.step);
         let mut after = before;
         after.velocity = add(before.velocity, scale(self.acceleration, step));
@@ -75,14 +92,19 @@ impl<R: Real> Ball<R> {
         after.spin = add(before.spin, [R::zero(); 3]);
         let gap = dot(self.contact.directions[0], before.position) - self.offset - self.radius;
         let rests = gap.same(R::zero()) & self.restitution.same(R::zero());
-        let (touching, target) = if rests.all() {
-            (rests, R::zero())
+        let (touching, [target, parting]) = if rests.all() {
+            (rests, [R::zero(); 2])
         } else {
             let motion = [before.position, before.velocity, before.spin];
             rare.touching(motion, [after.velocity, after.spin], gap)
         };
         after.normal = R::zero();
         after.stuck = touching;
+        let mut pressed = Pressed {
+            touching,
+            force: [R::zero(); 3],
+            velocity: [R::zero(); 3],
+        };
         if touching.any() {
             let (velocity, spin) = (after.velocity, after.spin);
             let (free, touch) =
@@ -93,18 +115,22 @@ impl<R: Real> Ball<R> {
             after.spin = put(spin, turn);
             after.stuck = touching & touch.stuck;
             after.normal = R::select(touching, touch.normal, R::zero());
+            pressed.force = [touch.normal, touch.friction[0], touch.friction[1]];
+            pressed.velocity = [touch.normal_velocity, touch.slip[0], touch.slip[1]];
         }
-        after.position = add(before.position, scale(after.velocity, step));
+        let moving = add(after.velocity, scale(self.contact.directions[0], parting));
+        let moving = vector(|i| R::select(parting.same(R::zero()), after.velocity[i], moving[i]));
+        after.position = add(before.position, scale(moving, step));
         let (rotation, spin) = (before.rotation, after.spin);
         after.rotation = small_turn(rotation, spin, self.step, || rare.turn((rotation, spin), self.step));
-        after
+        (after, pressed)
     }
 }
 
 impl Rare<f64> for Placed<'_> {
     #[cold]
     #[inline(never)]
-    fn touching(&self, before: [[f64; 3]; 3], free: [[f64; 3]; 2], gap: f64) -> (bool, f64) {
+    fn touching(&self, before: [[f64; 3]; 3], free: [[f64; 3]; 2], gap: f64) -> (bool, [f64; 2]) {
         let (step, normal) = (self.ball.step, Vector3::from(self.ball.contact.directions[0]));
         let [position, velocity, spin] = before.map(Vector3::from);
         let point = position - self.ball.radius * normal;
@@ -119,9 +145,10 @@ impl Rare<f64> for Placed<'_> {
         };
         if gap <= 1e-9 || reaches() {
             let size = point.norm() + position.norm();
-            (true, self.rigid.target(gap, size, approach, step))
+            let target = self.rigid.target(gap, size, approach, step);
+            (true, [target, self.rigid.parting(gap, size, step)])
         } else {
-            (false, 0.0)
+            (false, [0.0; 2])
         }
     }
 
@@ -134,12 +161,15 @@ impl Rare<f64> for Placed<'_> {
 
 impl Rare<Wide> for [Placed<'_>; WIDTH] {
     #[inline(never)]
-    fn touching(&self, before: [[Wide; 3]; 3], free: [[Wide; 3]; 2], gap: Wide) -> (LaneMask<WIDTH>, Wide) {
-        let each: [(bool, f64); WIDTH] = std::array::from_fn(|i| {
+    fn touching(&self, before: [[Wide; 3]; 3], free: [[Wide; 3]; 2], gap: Wide) -> (LaneMask<WIDTH>, [Wide; 2]) {
+        let each: [(bool, [f64; 2]); WIDTH] = std::array::from_fn(|i| {
             let lane = |vector: [Wide; 3]| vector.map(|x| x.0[i]);
             self[i].touching(before.map(lane), free.map(lane), gap.0[i])
         });
-        (LaneMask::new(each.map(|one| one.0)), Lanes(each.map(|one| one.1)))
+        (
+            LaneMask::new(each.map(|one| one.0)),
+            [0, 1].map(|k| Lanes(each.map(|one| one.1[k]))),
+        )
     }
 
     #[inline(never)]
@@ -228,6 +258,74 @@ pub(crate) fn advance(network: &Network, state: &mut NetworkState, scratch: &mut
         placed.write(motion, scratch);
     }
     take_over(state, scratch, steps)
+}
+
+/// Does many steps of one ball, and keeps what the report needs of them. The state is left as it was, and false returned, if there are
+/// more balls, or if a number does not stay finite.
+pub(crate) fn advance_tallied(
+    network: &Network,
+    state: &mut NetworkState,
+    scratch: &mut Scratch,
+    (work, tallies): (&mut Work, &mut Tallies),
+    steps: u64,
+) -> bool {
+    let ([rigid], [body]) = (&network.rigid[..], &network.bodies[..]) else {
+        return false;
+    };
+    let Some(placed) = Placed::of(network, rigid) else {
+        return false;
+    };
+    scratch.sum.copy_from_slice(&state.values);
+    let (element, step, marked) = (rigid.element, network.step, tallies.changes.len());
+    let (mut delivered, mut kinetic) = (work.delivered[element], work.kinetic);
+    let mut spell = tallies.spell(element);
+    let mut trend = tallies.trend(element, 1.0);
+    let mut largest = 0.0f64;
+    let [normal, first, second] = placed.ball.contact.directions;
+    let mut motion = placed.read(&state.values);
+    for number in state.step + 1..state.step + 1 + steps {
+        let before = motion;
+        let pressed;
+        (motion, pressed) = placed.ball.touching_step(before, &placed);
+        // The method's own loss, as `Network::kinetic_loss` has it.
+        let mut change = [0.0; 6];
+        let mut pose = [0.0; 7];
+        for i in 0..3 {
+            change[i] = motion.velocity[i] - before.velocity[i];
+            change[3 + i] = motion.spin[i] - before.spin[i];
+        }
+        pose[3..].copy_from_slice(&before.rotation);
+        kinetic += body.body.kinetic_energy(&body.body.place(&pose, &change));
+        let (mut mode, mut force) = (Mode::Open, [0.0; 3]);
+        if pressed.touching {
+            // As `Candidate::settle` counts it.
+            let [press, ..] = pressed.force;
+            let kept = pressed.force.map(|f| if f.abs() > 1e-13 * press { f } else { 0.0 });
+            let approach = placed.approach(&before);
+            let power = 0.5 * kept[0] * (approach + pressed.velocity[0]);
+            let power = power + kept[1] * pressed.velocity[1] + kept[2] * pressed.velocity[2];
+            delivered += step * power;
+            kinetic -= step * (0.5 * kept[0] * (pressed.velocity[0] - approach));
+            force = std::array::from_fn(|i| kept[0] * normal[i] + kept[1] * first[i] + kept[2] * second[i]);
+            if press > 0.0 {
+                mode = Mode::stuck(motion.stuck);
+            }
+        }
+        let square = force[0] * force[0] + force[1] * force[1] + force[2] * force[2];
+        largest = if square > largest { square } else { largest };
+        trend.note(force[0]);
+        spell.note(mode, number, &mut tallies.changes);
+    }
+    placed.write(motion, scratch);
+    if !(largest + delivered + kinetic).is_finite() || !take_over(state, scratch, steps) {
+        tallies.changes.truncate(marked);
+        return false;
+    }
+    (work.delivered[element], work.kinetic) = (delivered, kinetic);
+    trend.largest = largest.sqrt();
+    tallies.add_trend(element, 1.0, &trend);
+    tallies.add_spell(&spell, marked);
+    true
 }
 
 /// Makes the buffer the state, if all its numbers are finite. What has become infinite or undefined never becomes finite
@@ -338,6 +436,15 @@ impl<'a> Placed<'a> {
                 restitution: rigid.restitution,
             },
         })
+    }
+
+    /// Velocity along the normal at the touching point.
+    #[inline(always)]
+    fn approach(&self, motion: &Motion<f64>) -> f64 {
+        let normal = Vector3::from(self.ball.contact.directions[0]);
+        let [position, velocity, spin] = [motion.position, motion.velocity, motion.spin].map(Vector3::from);
+        let point = position - self.ball.radius * normal;
+        normal.dot(&(velocity + spin.cross(&(point - position))))
     }
 
     /// Its motion in a state.

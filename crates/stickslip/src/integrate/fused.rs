@@ -9,8 +9,9 @@
 pub(super) mod lanes;
 
 use super::runge_kutta::Tableau;
-use super::{NotFinite, finite};
+use super::{NotFinite, Work, finite};
 use crate::body::TwoHinges;
+use crate::element::Mode;
 use crate::element::actuator::Actuators;
 use crate::element::curve::SteadyCurve;
 use crate::element::friction::Frictions;
@@ -19,6 +20,7 @@ use crate::network::port::{Coordinate, Pair};
 use crate::network::signals::SignalValues;
 use crate::network::stage::LoadSource;
 use crate::network::{Network, NetworkState, Scratch};
+use crate::tally::{Change, Spell, Tallies, Trend};
 use std::any::Any;
 use stickslip_core::friction::curve::{Curve, Stribeck};
 use stickslip_core::friction::dahl::Dahl;
@@ -73,12 +75,27 @@ struct Tie<R> {
     damping: R,
     length: R,
     damped: bool,
+    element: usize,
+    /// 1 if it is seen from its own first end, else −1.
+    toward: f64,
 }
 
 /// A law of friction with one bristle.
 trait Law<R: Real>: Copy {
     /// Resisting force and rate of the bristle under a load; `tau` is the stage step.
     fn resist(&self, load: R, velocity: R, bristle: R, tau: R) -> (R, R);
+}
+
+/// A law that tells whether it sticks.
+trait Sticks: Law<f64> {
+    fn sticks(&self, load: f64, velocity: f64, bristle: f64) -> bool;
+}
+
+impl Sticks for Dry<f64> {
+    #[inline(always)]
+    fn sticks(&self, load: f64, velocity: f64, bristle: f64) -> bool {
+        (velocity * self.law.damping + bristle * self.law.stiffness).abs() < load
+    }
 }
 
 /// Dry friction by `proxy`, which uses the stage step, or `relaxed`, which does not. Its load is the friction force.
@@ -128,6 +145,7 @@ struct Rub<L> {
     load: usize,
     /// Where its bristle is in the flat state.
     state: usize,
+    element: usize,
 }
 
 const NO_TIE: Tie<f64> = Tie {
@@ -136,6 +154,8 @@ const NO_TIE: Tie<f64> = Tie {
     damping: 0.0,
     length: 0.0,
     damped: false,
+    element: 0,
+    toward: 1.0,
 };
 
 #[derive(Clone, Copy)]
@@ -159,8 +179,20 @@ struct Plan<R, L, const N: usize> {
     /// Signals of applied forces and of actuators.
     applied: [Option<usize>; N],
     actuated: [Option<usize>; N],
+    /// Elements of the actuators.
+    motors: [usize; N],
     /// Whether anything asks for the velocity of the driver.
     driver_velocity: bool,
+}
+
+/// Forces in a stage: loads of the coordinates, rates of the bristles, what springs and frictions do, load of the driver.
+#[derive(Clone, Copy)]
+struct Felt<R, const N: usize> {
+    load: [R; N],
+    bristle: [R; N],
+    ties: [R; MOST_SPRINGS],
+    rubs: [R; N],
+    driver: R,
 }
 
 /// Free coordinates and bristles; and their rates.
@@ -259,7 +291,7 @@ impl<R, L, const N: usize> Plan<R, L, N> {
 }
 
 impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
-    /// Rate of the motion with the stage step `tau`.
+    /// Rate of the motion with the stage step `tau`, and the forces that make it.
     #[inline(always)]
     fn rate(
         &self,
@@ -268,14 +300,27 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
         given: &Given<R, N>,
         driver: Driven<R>,
         tau: R,
-    ) -> Motion<R, N> {
+    ) -> (Motion<R, N>, Felt<R, N>) {
+        let felt = self.forces(at, given, driver, tau);
+        let rate = Motion {
+            q: at.v,
+            v: bodies.accelerate(at.q, at.v, felt.load),
+            bristle: felt.bristle,
+        };
+        (rate, felt)
+    }
+
+    /// Forces with the stage step `tau`.
+    #[inline(always)]
+    fn forces(&self, at: &Motion<R, N>, given: &Given<R, N>, driver: Driven<R>, tau: R) -> Felt<R, N> {
         let mut load = [R::zero(); N];
+        let (mut ties, mut rubs, mut on_driver) = ([R::zero(); MOST_SPRINGS], [R::zero(); N], R::zero());
         for (load, (value, signal)) in load.iter_mut().zip(given.applied.iter().zip(&self.applied)) {
             if signal.is_some() {
                 *load += *value;
             }
         }
-        for tie in self.ties.iter().take(self.tie_count) {
+        for (tie, felt) in self.ties.iter().zip(&mut ties).take(self.tie_count) {
             let [q1, q2] = tie.ends.map(|end| pick(&at.q, driver.q, end));
             let mut force = -tie.stiffness * (q1 - q2 - tie.length);
             if tie.damped {
@@ -283,6 +328,10 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
                 force -= tie.damping * (v1 - v2);
             }
             put(&mut load, tie.ends, force);
+            *felt = force;
+            if tie.ends[1] == Self::DRIVER {
+                on_driver -= force;
+            }
         }
         for (load, (value, signal)) in load.iter_mut().zip(given.actuated.iter().zip(&self.actuated)) {
             if signal.is_some() {
@@ -299,12 +348,18 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
                 let (force, rate) = rub.law.resist(given.load[i], velocity, at.bristle[i], tau);
                 bristle[i] = rate;
                 load[i] -= force;
+                rubs[i] = -force;
+                if rub.on_driver {
+                    on_driver += force;
+                }
             }
         }
-        Motion {
-            q: at.v,
-            v: bodies.accelerate(at.q, at.v, load),
+        Felt {
+            load,
             bristle,
+            ties,
+            rubs,
+            driver: on_driver,
         }
     }
 
@@ -317,6 +372,7 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
         at: (&Motion<R, N>, R),
         given: [&Given<R, N>; 3],
         step: f64,
+        note: &mut impl Note<R, L, N>,
     ) -> (Motion<R, N>, R) {
         let still = Driven {
             q: R::zero(),
@@ -328,12 +384,12 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
             driver: still,
             travel: R::zero(),
         };
-        self.stage::<S, 0>(tableau, bodies, &mut stage, at, given, step);
+        self.stage::<S, 0>(tableau, bodies, &mut stage, at, given, step, note);
         // Written out: a loop over stages would keep the state in memory.
         if S == 4 {
-            self.stage::<S, 1>(tableau, bodies, &mut stage, at, given, step);
-            self.stage::<S, 2>(tableau, bodies, &mut stage, at, given, step);
-            self.stage::<S, 3>(tableau, bodies, &mut stage, at, given, step);
+            self.stage::<S, 1>(tableau, bodies, &mut stage, at, given, step, note);
+            self.stage::<S, 2>(tableau, bodies, &mut stage, at, given, step, note);
+            self.stage::<S, 3>(tableau, bodies, &mut stage, at, given, step, note);
         }
         let Stage {
             rate,
@@ -346,7 +402,8 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
         (after, at.1 + step * (travel + weight * driver.v))
     }
 
-    /// Stage `STAGE` of a step (the paper on modular simulation, eqs 13 and 22).
+    /// Stage `STAGE` of a step (the paper on modular simulation, eqs 13 and 22). `note` is shown its motion, its forces and how long they count.
+    #[allow(clippy::too_many_arguments)] // What a stage is made of.
     #[inline(always)]
     fn stage<const S: usize, const STAGE: usize>(
         &self,
@@ -361,6 +418,7 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
         (at, travelled): (&Motion<R, N>, R),
         given: [&Given<R, N>; 3],
         step: f64,
+        note: &mut impl Note<R, L, N>,
     ) {
         let given = given[tableau.nodes[STAGE] as usize];
         let h = R::lit(step * 0.5 * tableau.nodes[STAGE] as f64);
@@ -378,7 +436,9 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
             *travel += weight * driver.v;
             driver.v = given.driver;
         }
-        *rate = self.rate(bodies, &trial, given, *driver, R::lit(step * tableau.steps[STAGE]));
+        let felt;
+        (*rate, felt) = self.rate(bodies, &trial, given, *driver, R::lit(step * tableau.steps[STAGE]));
+        note.stage(self, &trial, given, *driver, &felt, step * tableau.weights[STAGE]);
     }
 }
 
@@ -402,6 +462,7 @@ impl<L: Group + Law<f64>, const N: usize> Plan<f64, L, N> {
             rubs: [None; N],
             applied: [None; N],
             actuated: [None; N],
+            motors: [0; N],
             driver_velocity: false,
         };
         for force in &network.forces {
@@ -430,6 +491,8 @@ impl<L: Group + Law<f64>, const N: usize> Plan<f64, L, N> {
                         damping: spring.damping,
                         length,
                         damped: spring.damping != 0.0,
+                        element: spring.element,
+                        toward: if first < N { 1.0 } else { -1.0 },
                     };
                     plan.tie_count += 1;
                     plan.driver_velocity |= spring.damping != 0.0;
@@ -440,6 +503,7 @@ impl<L: Group + Law<f64>, const N: usize> Plan<f64, L, N> {
                     let [axis, other] = plan.ends(network, &actuator.pair)?;
                     (other == Self::GROUND).then_some(())?;
                     take(plan.actuated.get_mut(axis)?, actuator.signal)?;
+                    plan.motors[axis] = actuator.element;
                 }
             } else {
                 place = 3;
@@ -494,6 +558,7 @@ impl<L: Group + Law<f64>, const N: usize> Plan<f64, L, N> {
                 factor,
                 load,
                 state: friction.state,
+                element: friction.element,
             };
             self.driver_velocity |= rub.on_driver;
             take(self.rubs.get_mut(axis)?, rub)?;
@@ -549,7 +614,8 @@ impl<L: Group + Law<f64>, const N: usize> Plan<f64, L, N> {
                 now
             };
             let next = self.given(network, signals, index + 2);
-            let (after, ahead) = self.step(tableau, bodies, (&at, travelled), [&now, &middle, &next], step);
+            let given = [&now, &middle, &next];
+            let (after, ahead) = self.step(tableau, bodies, (&at, travelled), given, step, &mut ());
             let check = after.check() + ahead * 0.0;
             if check != 0.0 {
                 outcome = self.refuse(network, after, ahead, values, trial);
@@ -644,6 +710,291 @@ impl<const N: usize> Motion<f64, N> {
     }
 }
 
+/// Looks at every stage. A trait: a closure would not always be inlined.
+trait Note<R, L, const N: usize> {
+    /// The motion of a stage, its forces, and how long they count.
+    fn stage(
+        &mut self,
+        plan: &Plan<R, L, N>,
+        at: &Motion<R, N>,
+        given: &Given<R, N>,
+        driver: Driven<R>,
+        felt: &Felt<R, N>,
+        share: f64,
+    );
+}
+
+/// Nobody looks.
+impl<R, L, const N: usize> Note<R, L, N> for () {
+    #[inline(always)]
+    fn stage(&mut self, _: &Plan<R, L, N>, _: &Motion<R, N>, _: &Given<R, N>, _: Driven<R>, _: &Felt<R, N>, _: f64) {}
+}
+
+/// What the report keeps of an element over some steps: the energy it delivered, and its force.
+#[derive(Clone, Copy, Default)]
+struct Account {
+    delivered: f64,
+    trend: Trend,
+}
+
+/// What the report keeps of a network over some steps.
+#[derive(Clone, Copy)]
+struct Book<const N: usize> {
+    input: f64,
+    ties: [Account; MOST_SPRINGS],
+    motors: [Account; N],
+    rubs: [Account; N],
+    spells: [Spell; N],
+    /// The frictions in the order of elements.
+    order: [usize; N],
+}
+
+impl<const N: usize> Book<N> {
+    fn open<L>(plan: &Plan<f64, L, N>, work: &Work, tallies: &Tallies) -> Self {
+        let account = |element: usize, toward: f64| Account {
+            delivered: work.delivered[element],
+            trend: tallies.trend(element, toward),
+        };
+        let mut order: [usize; N] = std::array::from_fn(|i| i);
+        let number = |axis: &usize| plan.rubs[*axis].as_ref().map(|rub| rub.element);
+        order.sort_unstable_by_key(number);
+        let springs = plan.tie_count;
+        Book {
+            input: work.input,
+            ties: std::array::from_fn(|i| match plan.ties[i] {
+                tie if i < springs => account(tie.element, tie.toward),
+                _ => Account::default(),
+            }),
+            motors: std::array::from_fn(|i| match plan.actuated[i] {
+                Some(_) => account(plan.motors[i], 1.0),
+                None => Account::default(),
+            }),
+            rubs: std::array::from_fn(|i| {
+                let rub = plan.rubs[i].as_ref();
+                rub.map_or(Account::default(), |rub| account(rub.element, 1.0))
+            }),
+            spells: std::array::from_fn(|i| tallies.spell(plan.rubs[i].as_ref().map_or(0, |rub| rub.element))),
+            order,
+        }
+    }
+
+    /// Puts the sums back; changes of mode are in the list already, from the place `marked` on.
+    fn close<L>(&self, plan: &Plan<f64, L, N>, work: &mut Work, tallies: &mut Tallies, marked: usize) {
+        work.input = self.input;
+        let mut put = |element: usize, toward: f64, account: &Account| {
+            work.delivered[element] = account.delivered;
+            tallies.add_trend(element, toward, &account.trend);
+        };
+        for (tie, account) in plan.ties.iter().zip(&self.ties).take(plan.tie_count) {
+            put(tie.element, tie.toward, account);
+        }
+        for i in 0..N {
+            if plan.actuated[i].is_some() {
+                put(plan.motors[i], 1.0, &self.motors[i]);
+            }
+            if let Some(rub) = &plan.rubs[i] {
+                put(rub.element, 1.0, &self.rubs[i]);
+            }
+        }
+        for (spell, _) in self.spells.iter().zip(&plan.rubs).filter(|(_, rub)| rub.is_some()) {
+            tallies.add_spell(spell, marked);
+        }
+    }
+
+    /// Forces and modes at the end of a step, the `number`th of the run.
+    #[inline(always)]
+    fn end<L: Sticks>(
+        &mut self,
+        plan: &Plan<f64, L, N>,
+        at: &Motion<f64, N>,
+        given: &Given<f64, N>,
+        driver: Driven<f64>,
+        number: u64,
+        changes: &mut Vec<Change>,
+    ) {
+        let felt = plan.forces(at, given, driver, 0.0);
+        for (account, force) in self.ties.iter_mut().zip(felt.ties).take(plan.tie_count) {
+            account.trend.note(force);
+        }
+        for i in 0..N {
+            if plan.actuated[i].is_some() {
+                self.motors[i].trend.note(given.actuated[i]);
+            }
+            let i = self.order[i];
+            if let Some(rub) = &plan.rubs[i] {
+                self.rubs[i].trend.note(felt.rubs[i]);
+                let velocity = if rub.on_driver { at.v[i] - driver.v } else { at.v[i] };
+                let sticks = rub.law.sticks(given.load[i], velocity, at.bristle[i]);
+                self.spells[i].note(Mode::stuck(sticks), number, changes);
+            }
+        }
+    }
+}
+
+impl<L, const N: usize> Note<f64, L, N> for Book<N> {
+    /// Energies of a stage that counts for so long.
+    #[inline(always)]
+    fn stage(
+        &mut self,
+        plan: &Plan<f64, L, N>,
+        at: &Motion<f64, N>,
+        given: &Given<f64, N>,
+        driver: Driven<f64>,
+        felt: &Felt<f64, N>,
+        share: f64,
+    ) {
+        for (i, tie) in plan.ties.iter().enumerate().take(plan.tie_count) {
+            let [v1, v2] = tie.ends.map(|end| pick(&at.v, driver.v, end));
+            self.ties[i].delivered += share * (felt.ties[i] * (v1 - v2));
+        }
+        let (mut applied, mut actuated) = (0.0, 0.0);
+        for i in 0..N {
+            if plan.applied[i].is_some() {
+                applied += given.applied[i] * at.v[i];
+            }
+            if plan.actuated[i].is_some() {
+                let power = given.actuated[i] * at.v[i];
+                self.motors[i].delivered += share * power;
+                actuated += power;
+            }
+            if let Some(rub) = &plan.rubs[i] {
+                let velocity = if rub.on_driver { at.v[i] - driver.v } else { at.v[i] };
+                self.rubs[i].delivered += share * (felt.rubs[i] * velocity);
+            }
+        }
+        let driven = if plan.driver.is_some() {
+            -felt.driver * driver.v
+        } else {
+            0.0
+        };
+        self.input += share * (driven + applied + actuated);
+    }
+}
+
+impl<L: Group + Sticks, const N: usize> Plan<f64, L, N> {
+    /// Many steps of which the report keeps its sums; none of them, and 0, if a number does not stay finite.
+    #[allow(clippy::too_many_arguments)] // Those of a run, and the report.
+    fn run_tallied<const S: usize>(
+        &self,
+        tableau: &Tableau<S>,
+        network: &Network,
+        bodies: &impl Bodies<f64, N>,
+        NetworkState { values, step: done, .. }: &mut NetworkState,
+        Scratch { signals, .. }: &mut Scratch,
+        (work, tallies): (&mut Work, &mut Tallies),
+        steps: u64,
+    ) -> u64 {
+        let plan = &Plan {
+            driver_velocity: true,
+            ..*self
+        };
+        let (step, start, marked) = (network.step, *done, tallies.changes.len());
+        let mut book = Book::open(plan, work, tallies);
+        let (mut at, mut travelled) = plan.gather(network, values);
+        let mut now = plan.given(network, signals, 2 * start);
+        for number in start..start + steps {
+            let index = 2 * number;
+            let middle = if tableau.nodes.contains(&1) {
+                plan.given(network, signals, index + 1)
+            } else {
+                now
+            };
+            let next = plan.given(network, signals, index + 2);
+            let given = [&now, &middle, &next];
+            (at, travelled) = plan.step(tableau, bodies, (&at, travelled), given, step, &mut book);
+            now = next;
+            let driver = match plan.driver {
+                Some(driver) if driver.position => Driven {
+                    q: next.driver,
+                    v: next.slope,
+                },
+                _ => Driven {
+                    q: travelled,
+                    v: next.driver,
+                },
+            };
+            book.end(plan, &at, &next, driver, number + 1, &mut tallies.changes);
+        }
+        // What has become infinite or undefined never becomes finite again. A profile that is not finite is left to the general step.
+        let check = at.check() + travelled * 0.0 + book.input * 0.0;
+        if check != 0.0 || signals.broken().is_some() {
+            tallies.changes.truncate(marked);
+            signals.forgive();
+            signals.begin_anew();
+            return 0;
+        }
+        book.close(plan, work, tallies, marked);
+        *done += steps;
+        plan.scatter(network, at, travelled, values);
+        plan.place_driver(network, values, *done, now.driver, signals);
+        steps
+    }
+}
+
+/// The plan of a network that is one of those known here.
+pub(crate) struct Small(Kind);
+
+enum Kind {
+    One(Plan<f64, Dry<f64>, 1>),
+    Two(Plan<f64, Dry<f64>, 2>),
+    Arm(Plan<f64, Dry<f64>, 2>),
+}
+
+impl Small {
+    /// The plan of a network.
+    pub(crate) fn of(network: &Network) -> Option<Self> {
+        let layout = &network.layout;
+        if layout.positions != layout.scalars() || !network.own_bodies.is_empty() {
+            return None;
+        }
+        let kind = match (layout.masses, &network.linkages[..]) {
+            (1, []) => Plan::of(network, 0).map(Kind::One),
+            (2, []) => Plan::of(network, 0).map(Kind::Two),
+            (0, [arm]) if !arm.placed && arm.body.two_hinges().is_some() => {
+                Plan::of(network, layout.drivers).map(Kind::Arm)
+            }
+            _ => None,
+        };
+        kind.map(Small)
+    }
+
+    /// Whether the work of every element is a product of one force with one velocity, as the report takes it here.
+    fn one_force_each(&self, network: &Network) -> bool {
+        let motors: &[usize] = match &self.0 {
+            Kind::One(_) => &[],
+            Kind::Two(plan) | Kind::Arm(plan) => match plan.actuated {
+                [Some(_), Some(_)] => &plan.motors,
+                _ => &[],
+            },
+        };
+        let forces: Vec<usize> = network.forces.iter().map(|force| force.velocity).collect();
+        motors.windows(2).all(|pair| pair[0] != pair[1]) && forces.windows(2).all(|pair| pair[0] != pair[1])
+    }
+
+    /// Many steps of which the report keeps its sums; how many were done.
+    pub(super) fn run_tallied<const S: usize>(
+        &self,
+        tableau: &Tableau<S>,
+        network: &Network,
+        state: &mut NetworkState,
+        scratch: &mut Scratch,
+        report: (&mut Work, &mut Tallies),
+        steps: u64,
+    ) -> u64 {
+        if scratch.signals.broken().is_some() || !self.one_force_each(network) {
+            return 0;
+        }
+        match &self.0 {
+            Kind::One(plan) => plan.run_tallied(tableau, network, &Masses::of(network), state, scratch, report, steps),
+            Kind::Two(plan) => plan.run_tallied(tableau, network, &Masses::of(network), state, scratch, report, steps),
+            Kind::Arm(plan) => match network.linkages.first().and_then(|arm| arm.body.two_hinges()) {
+                Some(arm) => plan.run_tallied(tableau, network, arm, state, scratch, report, steps),
+                None => 0,
+            },
+        }
+    }
+}
+
 /// Many steps, if the network is one of those that are known here.
 pub(super) fn run<const S: usize>(
     tableau: &Tableau<S>,
@@ -652,32 +1003,14 @@ pub(super) fn run<const S: usize>(
     scratch: &mut Scratch,
     steps: u64,
 ) -> Option<Result<(), NotFinite>> {
-    let layout = &network.layout;
-    if layout.positions != layout.scalars() || !network.own_bodies.is_empty() {
-        return None;
-    }
-    match (layout.masses, &network.linkages[..]) {
-        (1, []) => masses::<1, S>(tableau, network, state, scratch, steps),
-        (2, []) => masses::<2, S>(tableau, network, state, scratch, steps),
-        (0, [arm]) if !arm.placed => {
-            let bodies = arm.body.two_hinges()?;
-            let plan = Plan::<f64, Dry<f64>, 2>::of(network, layout.drivers)?;
-            Some(plan.run(tableau, network, bodies, state, scratch, steps))
+    Some(match &network.fused()?.0 {
+        Kind::One(plan) => plan.run(tableau, network, &Masses::of(network), state, scratch, steps),
+        Kind::Two(plan) => plan.run(tableau, network, &Masses::of(network), state, scratch, steps),
+        Kind::Arm(plan) => {
+            let arm = network.linkages.first()?.body.two_hinges()?;
+            plan.run(tableau, network, arm, state, scratch, steps)
         }
-        _ => None,
-    }
-}
-
-fn masses<const N: usize, const S: usize>(
-    tableau: &Tableau<S>,
-    network: &Network,
-    state: &mut NetworkState,
-    scratch: &mut Scratch,
-    steps: u64,
-) -> Option<Result<(), NotFinite>> {
-    let plan = Plan::<f64, Dry<f64>, N>::of(network, 0)?;
-    let bodies = Masses::of(network);
-    Some(plan.run(tableau, network, &bodies, state, scratch, steps))
+    })
 }
 
 /// Takes up the only thing of its kind on a coordinate.

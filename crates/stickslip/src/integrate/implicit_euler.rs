@@ -3,11 +3,13 @@
 //!
 //! h = forces(x_{k−1}, v_{k−1}; profiles at t_k),  v_k = v_{k−1} + T·(h + f)/M with f by its law at v_k,  x_k = x_{k−1} + T·v_k
 //!
+//! Gyroscopic, centrifugal and Coriolis forces take no part in h: see [`free_bodies`] and [`coast`].
+//!
 //! Where friction and contact are not solved together (bristles whose force falls faster than the masses hold), the step is done in
 //! halves, and halves of these: with the step the mass outweighs every force. Profiles and drivers are those of the whole step.
 
-use super::lone::Lone;
 use super::{Halt, NotFinite, Work, balls, finite};
+use crate::body::frame::vector;
 use crate::body::rigid_body::advance_rotation;
 use crate::network::few::WORTHWHILE;
 use crate::network::implicit::{ImplicitScratch, ImplicitStage, solve_islands};
@@ -15,6 +17,7 @@ use crate::network::rigid::clear_observations;
 use crate::network::stage::{Stage, apply_in, input_power};
 use crate::network::{Drive, Layout, Network, NetworkState, Scratch};
 use crate::stop::is_set;
+use crate::tally::Tallies;
 use nalgebra::Vector3;
 use stickslip_core::scalar::Real;
 
@@ -27,11 +30,11 @@ pub(crate) fn run<const OBSERVE: bool>(
     mut steps: u64,
 ) -> Result<(), Halt> {
     if !OBSERVE
-        && steps >= WORTHWHILE
-        && let Some(lone) = Lone::of(network)
+        && steps > 0
+        && let Some(lone) = network.lone()
     {
         while steps > 0 {
-            let done = lone.advance(state, scratch, steps);
+            let done = lone.advance(network, state, scratch, steps);
             if done == 0 {
                 break;
             }
@@ -42,6 +45,38 @@ pub(crate) fn run<const OBSERVE: bool>(
         return Ok(());
     }
     (0..steps).try_for_each(|_| step::<OBSERVE>(network, state, scratch, work))
+}
+
+/// Steps of a small network whose report is kept on the way; how many of them were done.
+pub(crate) fn run_tallied(
+    network: &Network,
+    state: &mut NetworkState,
+    scratch: &mut Scratch,
+    (work, tallies): (&mut Work, &mut Tallies),
+    steps: u64,
+) -> u64 {
+    let mut done = 0;
+    if let Some(lone) = network.lone() {
+        while done < steps {
+            match lone.advance_tallied(network, state, scratch, (work, tallies), steps - done) {
+                0 => break,
+                some => done += some,
+            }
+        }
+    } else if network.bodies.len() == 1 && (steps == 1 || balls::are_all(network)) {
+        // The last step is done as any other, and shows what the contact did.
+        let quick = steps.saturating_sub(1);
+        if quick > 0 && balls::advance_tallied(network, state, scratch, (work, tallies), quick) {
+            done = quick;
+        }
+        if step::<true>(network, state, scratch, work).is_ok() {
+            network.place_bodies(&state.values, &mut scratch.frames, &mut scratch.linkages);
+            network.observe_gaps(&state.values, scratch);
+            tallies.note(&scratch.seen, state.step, 1.0);
+            done += 1;
+        }
+    }
+    done
 }
 
 /// A part of a step, or all of it.
@@ -179,7 +214,9 @@ fn piece<const OBSERVE: bool>(
     for group in &network.frictions {
         group.push(&mut stage::<OBSERVE>(network, scratch, part));
     }
-    free_velocities(network, scratch, part);
+    if !free_velocities(network, scratch, part) {
+        return Err(Trouble::Unsolved);
+    }
     for group in &network.frictions {
         group.resolve(&mut stage::<OBSERVE>(network, scratch, part));
     }
@@ -198,6 +235,10 @@ fn piece<const OBSERVE: bool>(
         account(network, scratch, work, part.step);
     }
     move_positions(network, scratch, part);
+    let lost = coast::<OBSERVE>(network, scratch, part.step);
+    if OBSERVE {
+        work.kinetic += lost;
+    }
     if !network.islands.is_empty() {
         forget_traces(&mut scratch.sum[..n]);
     }
@@ -231,37 +272,76 @@ fn stage<'a, const OBSERVE: bool>(network: &'a Network, scratch: &'a mut Scratch
     }
 }
 
-/// v̄: the velocities without friction and rigid contact; element states by their explicit rates; driven velocities.
+/// v̄: the velocities without friction and rigid contact; element states by their explicit rates; driven velocities. False if the spin of a
+/// rigid body was not found.
 #[inline(always)]
-fn free_velocities(network: &Network, scratch: &mut Scratch, part: Part) {
+fn free_velocities(network: &Network, scratch: &mut Scratch, part: Part) -> bool {
     let layout = &network.layout;
     let step = part.step;
+    let inertial = (&network.inverse_mass[..], &network.gravity[..]);
+    free_masses(layout, inertial, step, &scratch.load, &scratch.trial, &mut scratch.sum);
+    let signals = scratch.signals.get();
+    drive_velocities(&network.drives, signals, part.left, &scratch.trial, &mut scratch.sum);
+    let solved = (network.bodies.is_empty() && network.linkages.is_empty() && network.own_bodies.is_empty())
+        || free_bodies(network, scratch, step);
+    let Scratch { trial, rate, sum, .. } = scratch;
+    let states = layout.first_state()..layout.integrated();
+    let before = trial[states.clone()].iter().zip(&rate[states.clone()]);
+    for (after, (z, rate)) in sum[states].iter_mut().zip(before) {
+        *after = z + step * rate;
+    }
+    solved
+}
+
+/// v̄ of rigid bodies, linkages and bodies of the user's own. Gyroscopic torques of rigid bodies are part of it; the velocity terms of linkages follow
+/// when they move ([`coast`]).
+fn free_bodies(network: &Network, scratch: &mut Scratch, step: f64) -> bool {
     let Scratch {
         trial,
         rate,
         sum,
         load,
         frames,
+        turned,
         linkages,
         signals,
         ..
     } = scratch;
-    let inertial = (&network.inverse_mass[..], &network.gravity[..]);
-    free_masses(layout, inertial, step, load, trial, sum);
-    drive_velocities(&network.drives, signals.get(), part.left, trial, sum);
-    if !(network.bodies.is_empty() && network.linkages.is_empty() && network.own_bodies.is_empty()) {
-        network.accelerate(trial, frames, linkages, signals.get(), load, rate);
-        let free = layout.positions + layout.masses + layout.drivers..layout.first_state();
-        let before = trial[free.clone()].iter().zip(&rate[free.clone()]);
-        for (after, (v, rate)) in sum[free].iter_mut().zip(before) {
-            *after = v + step * rate;
+    let mut solved = true;
+    for ((placed, frame), turned) in network.bodies.iter().zip(frames).zip(turned) {
+        let (v, body) = (placed.v, &placed.body);
+        let force = vector(load, v) + body.mass() * network.world_gravity;
+        let torque = vector(load, v + 3);
+        let rates = body.accelerate(frame, &force, &torque);
+        for (i, rate) in rates.into_iter().enumerate() {
+            sum[v + i] = trial[v + i] + step * rate;
+        }
+        *turned = Vector3::zeros();
+        if !body.is_isotropic() && frame.angular_velocity != Vector3::zeros() {
+            let Some(spin) = body.turn(frame, &torque, step, turned) else {
+                solved = false;
+                continue;
+            };
+            sum[v + 3..v + 6].copy_from_slice(spin.as_slice());
         }
     }
-    let states = layout.first_state()..layout.integrated();
-    let before = trial[states.clone()].iter().zip(&rate[states.clone()]);
-    for (after, (z, rate)) in sum[states].iter_mut().zip(before) {
-        *after = z + step * rate;
+    for (placed, scratch) in network.linkages.iter().zip(linkages) {
+        let v = placed.v..placed.v + placed.velocities;
+        let motion = placed.motion(trial);
+        placed
+            .body
+            .push(motion, placed.placed, &load[v.clone()], scratch, &mut rate[v]);
     }
+    for placed in &network.own_bodies {
+        placed.accelerate(trial, signals.get(), load, rate);
+    }
+    let linked = network.linkages.iter().map(|placed| (placed.v, placed.velocities));
+    for (v, count) in linked.chain(network.own_bodies.iter().map(|placed| (placed.v, placed.count))) {
+        for i in v..v + count {
+            sum[i] = trial[i] + step * rate[i];
+        }
+    }
+    solved
 }
 
 /// v̄ of masses: v + T·(h/m + g).
@@ -327,8 +407,21 @@ pub(super) fn move_drives<R: Real>(drives: &[Drive<R>], signals: &[R], step: R, 
 fn move_positions(network: &Network, scratch: &mut Scratch, part: Part) {
     let step = part.step;
     let Scratch {
-        trial, sum, signals, ..
+        trial,
+        sum,
+        signals,
+        implicit,
+        ..
     } = scratch;
+    let shift = if implicit.shifted { &implicit.shift[..] } else { &[] };
+    let velocities = network.layout.velocities();
+    // Impacts and overlaps move bodies by more than their velocity at the end.
+    if implicit.shifted {
+        implicit.ends[velocities.clone()].copy_from_slice(&sum[velocities.clone()]);
+    }
+    for (v, shift) in velocities.clone().zip(shift.get(velocities.clone()).unwrap_or(&[])) {
+        sum[v] += shift;
+    }
     move_scalars(&network.layout, step, trial, sum);
     if part.last {
         move_drives(&network.drives, signals.get(), network.step, trial, sum);
@@ -350,6 +443,32 @@ fn move_positions(network: &Network, scratch: &mut Scratch, part: Part) {
             sum[placed.q + i + 1] = trial[placed.q + i + 1] + step * sum[placed.v + i];
         }
     }
+    if implicit.shifted {
+        sum[velocities.clone()].copy_from_slice(&implicit.ends[velocities]);
+    }
+}
+
+/// The velocity terms of linkages, which act while they move: velocities at the end of the step from those that moved them. Returns the energy that
+/// the method takes by it.
+#[inline(always)]
+fn coast<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, step: f64) -> f64 {
+    let Scratch {
+        trial, sum, linkages, ..
+    } = scratch;
+    let mut lost = 0.0;
+    for (placed, scratch) in network.linkages.iter().zip(linkages) {
+        let (before, after) = sum.split_at_mut(placed.v);
+        let v = &mut after[..placed.velocities];
+        let moves = v.iter().any(|rate| *rate != 0.0);
+        if moves && (OBSERVE || placed.body.has_velocity_terms()) {
+            let q = placed.q..placed.q + placed.positions;
+            let start = placed.motion(trial).1;
+            lost += placed
+                .body
+                .coast((&trial[q.clone()], &before[q]), step, (start, v), scratch);
+        }
+    }
+    lost
 }
 
 /// Moves the pose that begins at `q` with the velocities that begin at `v`.
@@ -367,7 +486,7 @@ fn account(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64)
     let layout = &network.layout;
     work.kinetic += network.kinetic_loss(
         (&scratch.trial, &scratch.sum),
-        step,
+        &scratch.turned,
         &mut scratch.rate,
         &mut scratch.linkages,
     );

@@ -36,7 +36,7 @@ pub(crate) fn most(method: Method, network: &Network) -> usize {
 /// Whether the network is one of the smallest, for which there is a shorter way.
 fn stays_in_registers(method: Method, network: &Network) -> bool {
     match method {
-        Method::ImplicitEuler => lone::Lone::of(network).is_some() || balls::are_all(network),
+        Method::ImplicitEuler => network.lone().is_some() || balls::are_all(network),
         Method::Euler | Method::Rk4 => fused::lanes::takes(network),
         _ => false,
     }

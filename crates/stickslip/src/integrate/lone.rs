@@ -1,21 +1,30 @@
 //! The implicit step of a network with one free coordinate: a block, a shaft or a slider with springs to the ground and
 //! to drivers, applied forces, and friction on the ground or on a driver. It is the commonest system of all with friction.
 //!
-//! Between two changes of a profile only the coordinate and the drivers move. The step is written once, for one run or
-//! for several side by side (lanes); its arithmetic is that of the general step, in the same order, and gives the same
-//! bytes (tested).
+//! Between two changes of a profile only the coordinate and the drivers move. The step is written once, for one run, for one whose
+//! report is kept step by step, and for several side by side (lanes); its arithmetic is that of the general step, in the same order,
+//! and gives the same bytes (tested).
 
+// Formulas with several arrays read best with one index.
+#![allow(clippy::needless_range_loop)]
+
+use super::Work;
 use super::lanes::{Lane, fence};
+use crate::element::actuator::Actuators;
 use crate::element::curve::SteadyCurve;
-use crate::element::friction::{Friction, Frictions, Implicit};
+use crate::element::friction::{Frictions, Implicit};
 use crate::element::spring::{Spring, Springs};
+use crate::element::{Mode, Observation};
 use crate::network::port::{Coordinate, Pair};
 use crate::network::stage::LoadSource;
 use crate::network::{Network, NetworkState, Scratch};
+use crate::tally::{Change, Spell, Tallies, Trend};
 use multiversion::multiversion;
 use std::any::Any;
-use stickslip_core::friction::curve::{Curve, Stribeck};
-use stickslip_core::friction::implicit::resolve;
+use std::ops::Range;
+use stickslip_core::friction::Resolved;
+use stickslip_core::friction::curve::{Curve, Form, Stribeck};
+use stickslip_core::friction::implicit::{resolve, resolve_constant};
 use stickslip_core::scalar::{LaneMask, Lanes, Real};
 
 /// Most drivers and springs of a network that is taken here.
@@ -39,6 +48,7 @@ struct Shape {
     damped: bool,
     long: bool,
     pushed: bool,
+    actuated: bool,
     heavy: bool,
     /// Some mass is not 1.
     massive: bool,
@@ -54,9 +64,20 @@ enum Rubbing {
     /// One force at every speed, and one at rest.
     Dry,
     /// A force that depends on speed.
-    Curve {
-        falling: bool,
-    },
+    Curve(Form),
+}
+
+/// Not by `==`, which would be called as a function and leave code that is compiled for wide vectors.
+impl Rubbing {
+    #[inline(always)]
+    fn acts(self) -> bool {
+        !matches!(self, Rubbing::None)
+    }
+
+    #[inline(always)]
+    fn is_dry(self) -> bool {
+        matches!(self, Rubbing::Dry)
+    }
 }
 
 impl Shape {
@@ -68,6 +89,7 @@ impl Shape {
         damped: false,
         long: false,
         pushed: false,
+        actuated: false,
         heavy: false,
         massive: true,
         shifted: false,
@@ -92,6 +114,7 @@ impl Shape {
             damped: self.damped | other.damped,
             long: self.long | other.long,
             pushed: self.pushed | other.pushed,
+            actuated: self.actuated | other.actuated,
             heavy: self.heavy | other.heavy,
             massive: self.massive | other.massive,
             shifted: self.shifted | other.shifted,
@@ -132,6 +155,7 @@ struct Dry<R> {
 struct Rest<R: Real> {
     gravity: R,
     applied: R,
+    actuated: R,
     stiffness: [R; MOST_SPRINGS],
     damping: [R; MOST_SPRINGS],
     length: [R; MOST_SPRINGS],
@@ -142,7 +166,11 @@ struct Rest<R: Real> {
     sum: [R; MOST_DRIVERS],
     compliance: R,
     load: R,
+    /// Force of sliding, and the one that holds at rest.
+    held: [R; 2],
     curve: Stribeck<R>,
+    /// Force of friction that depends on speed, in the last step.
+    force: R,
     stuck: R::Mask,
 }
 
@@ -153,34 +181,44 @@ fn step<R: Real>(shape: Shape, hot: &mut Hot<R>, rest: &mut Rest<R>, step: R) ->
     rub(shape, (hot, rest), free, dry, step)
 }
 
+/// Force of a spring on the coordinate.
+#[inline(always)]
+fn pull<R: Real>(shape: Shape, hot: &Hot<R>, rest: &Rest<R>, step: R, i: usize) -> R {
+    let end = shape.ends[i];
+    let (mut position, mut velocity) = (R::zero(), R::zero());
+    if end != GROUND {
+        position = step * if end == 0 { hot.sum } else { rest.sum[end] };
+        if shape.shifted {
+            position = rest.start[end] + position;
+        }
+        velocity = rest.before[end];
+    }
+    let mut stretch = position - hot.x;
+    if shape.long {
+        stretch -= rest.length[i];
+    }
+    let mut pull = if i == 0 { hot.stiffness } else { rest.stiffness[i] } * stretch;
+    if shape.damped {
+        pull += rest.damping[i] * (velocity - hot.v);
+    }
+    pull
+}
+
 /// The first half of a step: the velocity without friction.
 #[inline(always)]
 fn free_velocity<R: Real>(shape: Shape, hot: &Hot<R>, rest: &Rest<R>, step: R) -> R {
     let mut force = rest.applied;
     for i in 0..shape.springs {
-        let end = shape.ends[i];
-        let (mut position, mut velocity) = (R::zero(), R::zero());
-        if end != GROUND {
-            position = step * if end == 0 { hot.sum } else { rest.sum[end] };
-            if shape.shifted {
-                position = rest.start[end] + position;
-            }
-            velocity = rest.before[end];
-        }
-        let mut stretch = position - hot.x;
-        if shape.long {
-            stretch -= rest.length[i];
-        }
-        let mut pull = if i == 0 { hot.stiffness } else { rest.stiffness[i] } * stretch;
-        if shape.damped {
-            pull += rest.damping[i] * (velocity - hot.v);
-        }
+        let pull = pull(shape, hot, rest, step, i);
         // 0 + pull is pull, but for the sign of a zero; with friction the velocity it is added to is never −0.
-        force = if i == 0 && !shape.pushed && shape.friction != Rubbing::None {
+        force = if i == 0 && !shape.pushed && shape.friction.acts() {
             pull
         } else {
             force + pull
         };
+    }
+    if shape.actuated {
+        force += rest.actuated;
     }
     if shape.massive {
         force = force * hot.inverse_mass;
@@ -202,7 +240,7 @@ fn rub<R: Real>(
 ) -> R::Mask {
     let mut stuck = rest.stuck;
     hot.v = free;
-    if shape.friction != Rubbing::None {
+    if shape.friction.acts() {
         let moves = shape.under != GROUND;
         let under = match shape.under {
             0 => hot.travel,
@@ -210,16 +248,16 @@ fn rub<R: Real>(
             driver => rest.travel[driver],
         };
         let slip = if moves { free - under } else { free };
-        let velocity = if shape.friction == Rubbing::Dry {
+        let velocity = if shape.friction.is_dry() {
             // The closed form of `resolve` for one force at every speed, v̄ − clamp(v̄, ±W·F): what slips is beyond ±W·F.
             stuck = slip.abs().le(hot.limit);
             hot.limit = R::select(stuck, holds, slides);
             R::select(stuck, R::zero(), slip - slides.copysign(slip))
         } else {
-            let (velocity, now) = slide(rest, slip);
-            stuck = now;
-            rest.stuck = now;
-            velocity
+            let outcome = slide(rest, slip);
+            stuck = outcome.stuck;
+            (rest.stuck, rest.force) = (stuck, outcome.force[0]);
+            outcome.velocity[0]
         };
         hot.v = if moves { velocity + under } else { velocity };
     }
@@ -233,12 +271,11 @@ fn rub<R: Real>(
     stuck
 }
 
-/// Velocity by a force that depends on speed, and whether it is 0. A function of its own: its root search with exponentials
+/// Velocity by a force that depends on speed. A function of its own: its root search with exponentials
 /// would make every loop that it is part of many times as long.
-#[inline(never)]
-fn slide<R: Real>(rest: &Rest<R>, slip: R) -> (R, R::Mask) {
-    let outcome = resolve(&rest.curve, rest.load, [slip], rest.compliance, rest.stuck);
-    (outcome.velocity[0], outcome.stuck)
+#[multiversion(targets("x86_64+avx2"))]
+fn slide<R: Real>(rest: &Rest<R>, slip: R) -> Resolved<R, 1> {
+    resolve(&rest.curve, rest.load, [slip], rest.compliance, rest.stuck)
 }
 
 /// Calls a function with the shape, as a constant where it is a common one.
@@ -271,6 +308,127 @@ fn alone(shape: Shape, run: &mut Run, length: f64, steps: u64) {
             rest.stuck = step(shape, &mut hot, &mut rest, length);
         }
         *run = (hot, rest);
+    });
+}
+
+/// What the report keeps of an element over some steps.
+#[derive(Clone, Copy)]
+struct Account {
+    element: usize,
+    /// 1 where the coordinate is the first end of the element, −1 where it is the second.
+    toward: f64,
+    /// Energy that it delivered, and the part of it that is the method's own: ½·k·T² times the square of its velocity.
+    delivered: f64,
+    own: f64,
+    curvature: f64,
+    trend: Trend,
+}
+
+/// What the report keeps of a run over some steps.
+#[derive(Clone, Copy)]
+struct Book {
+    input: f64,
+    kinetic: f64,
+    springs: [Account; MOST_SPRINGS],
+    motor: Account,
+    floor: Account,
+    spell: Spell,
+}
+
+impl Account {
+    /// Takes note of a force on the coordinate that worked at a relative velocity.
+    #[inline(always)]
+    fn note(&mut self, force: f64, velocity: f64, step: f64) -> f64 {
+        let power = force * velocity;
+        self.delivered += step * power;
+        self.trend.note(force);
+        power
+    }
+}
+
+impl Book {
+    /// One step, the `number`th of the run.
+    #[inline(always)]
+    fn step(
+        &mut self,
+        shape: Shape,
+        (hot, rest): (&mut Hot<f64>, &mut Rest<f64>),
+        step: f64,
+        number: u64,
+        changes: &mut Vec<Change>,
+    ) {
+        let (was, was_stuck, dry) = (hot.v, rest.stuck, hot.dry);
+        let mut pulls = [0.0; MOST_SPRINGS];
+        for (i, felt) in pulls.iter_mut().enumerate().take(shape.springs) {
+            *felt = pull(shape, hot, rest, step, i);
+        }
+        let free = free_velocity(shape, hot, rest, step);
+        let stuck = rub(shape, (hot, rest), free, dry, step);
+        let change = hot.v - was;
+        let kinetic = 0.5 * change * change;
+        self.kinetic += if shape.massive {
+            kinetic / hot.inverse_mass
+        } else {
+            kinetic
+        };
+        let travel = |driver: End| if driver == 0 { hot.travel } else { rest.travel[driver] };
+        let mut loads = [0.0; MOST_DRIVERS];
+        for i in 0..shape.springs {
+            let end = shape.ends[i];
+            let velocity = if end == GROUND { hot.v } else { hot.v - travel(end) };
+            if end != GROUND {
+                loads[end] -= pulls[i];
+            }
+            let account = &mut self.springs[i];
+            account.note(pulls[i], velocity, step);
+            account.own += account.curvature * (velocity * velocity);
+        }
+        if shape.friction.acts() {
+            let moves = shape.under != GROUND;
+            let velocity = if moves { hot.v - travel(shape.under) } else { hot.v };
+            let force = if shape.friction.is_dry() {
+                let slip = if moves { free - travel(shape.under) } else { free };
+                // As `compose` has it: what stops the coordinate, cut off at the limit, or the force of sliding.
+                let bound = rest.held[usize::from(was_stuck)];
+                let hold = if rest.compliance > 0.0 && bound > 0.0 {
+                    (-slip / rest.compliance).clamp(-bound, bound)
+                } else {
+                    0.0
+                };
+                if stuck { hold } else { -rest.held[0].copysign(slip) }
+            } else {
+                rest.force
+            };
+            if moves {
+                loads[shape.under] -= force;
+            }
+            self.floor.note(force, velocity, step);
+            self.spell.note(Mode::stuck(stuck), number, changes);
+        }
+        let mut input = 0.0;
+        for i in 0..shape.drivers {
+            input += -loads[i] * travel(i);
+        }
+        if shape.pushed {
+            input += rest.applied * hot.v;
+        }
+        if shape.actuated {
+            input += self.motor.note(rest.actuated, hot.v, step);
+        }
+        self.input += step * input;
+        rest.stuck = stuck;
+    }
+}
+
+/// Steps of one run of which the report keeps its sums; the first of them is the `number`th of the run.
+#[inline(never)]
+fn watched(shape: Shape, run: &mut Run, book: &mut Book, length: f64, numbers: Range<u64>, changes: &mut Vec<Change>) {
+    with_shape!(shape, |shape| {
+        let ((mut hot, mut rest), mut own) = (*run, *book);
+        for number in numbers {
+            own.step(shape, (&mut hot, &mut rest), length, number, changes);
+        }
+        (*run, *book) = ((hot, rest), own);
     });
 }
 
@@ -336,42 +494,134 @@ fn once(shape: Shape, (hots, rests): (&mut [Hot<Wide>], &mut [Rest<Wide>]), leng
 type Run = (Hot<f64>, Rest<f64>);
 type Wide = Lanes<WIDTH>;
 
+/// What was before a step.
+struct Before {
+    x: f64,
+    v: f64,
+    /// Sums of the velocities of drivers, and their velocities.
+    sum: [f64; MOST_DRIVERS],
+    velocity: [f64; MOST_DRIVERS],
+    stuck: bool,
+    /// The velocity that the step would reach without friction.
+    free: f64,
+}
+
+impl Before {
+    #[inline(always)]
+    fn of(shape: Shape, (hot, rest): &Run, step: f64) -> Self {
+        let mut sum = rest.sum;
+        sum[0] = hot.sum;
+        Before {
+            x: hot.x,
+            v: hot.v,
+            sum,
+            velocity: rest.before,
+            stuck: rest.stuck,
+            free: free_velocity(shape, hot, rest, step),
+        }
+    }
+}
+
 /// One free coordinate and what acts on it.
-pub(crate) struct Lone<'a> {
-    network: &'a Network,
+#[derive(Clone)]
+pub(crate) struct Lone {
     velocity: usize,
-    springs: &'a [Spring],
-    ends: [End; MOST_SPRINGS],
-    friction: Option<Rub<'a>>,
+    springs: Vec<Spring>,
+    motor: Option<Motor>,
+    friction: Option<Rub>,
+    /// The numbers of a run as far as they do not change, and which terms they have.
+    fixed: Run,
+    shape: Shape,
 }
 
-struct Rub<'a> {
-    friction: &'a Friction<Implicit>,
-    curve: &'a Stribeck<f64>,
+/// An actuator between the coordinate and the ground.
+#[derive(Clone, Copy)]
+struct Motor {
+    element: usize,
+    signal: usize,
+    toward: f64,
+}
+
+#[derive(Clone, Copy)]
+struct Rub {
+    element: usize,
     load: usize,
-    under: End,
+    state: usize,
+    toward: f64,
 }
 
-impl<'a> Lone<'a> {
+/// 1 for an element whose first end is the coordinate, −1 for one whose second is.
+fn toward(pair: &Pair) -> f64 {
+    if pair.first.q == 0 { 1.0 } else { -1.0 }
+}
+
+impl Lone {
     /// The coordinate of a network, if there is just one that is free and nothing acts that is not known here.
-    pub(crate) fn of(network: &'a Network) -> Option<Self> {
+    pub(crate) fn of(network: &Network) -> Option<Self> {
         let layout = &network.layout;
         let alone = layout.masses == 1
             && layout.velocities == 1 + network.drives.len()
             && network.drives.len() <= MOST_DRIVERS
             && network.drives.iter().all(|drive| !drive.position)
             && network.islands.is_empty();
-        let springs: &[Spring] = match &network.elements[..] {
-            [] => &[],
-            [group] => {
-                let group: &dyn Any = group.as_ref();
-                &group.downcast_ref::<Springs<1>>()?.0
-            }
-            _ => return None,
-        };
-        if !alone || springs.len() > MOST_SPRINGS {
+        if !alone {
             return None;
         }
+        let (mut springs, mut motor): (&[Spring], _) = (&[], None);
+        // Springs come first: that is the order of the sums.
+        for (place, group) in network.elements.iter().enumerate() {
+            let group: &dyn Any = group.as_ref();
+            if let Some(group) = group.downcast_ref::<Springs<1>>()
+                && place == 0
+            {
+                springs = &group.0;
+            } else if let [actuator] = &group.downcast_ref::<Actuators>()?.0[..]
+                && other_end(network, &actuator.pair)? == GROUND
+            {
+                motor = Some(Motor {
+                    element: actuator.element,
+                    signal: actuator.signal,
+                    toward: toward(&actuator.pair),
+                });
+            } else {
+                return None;
+            }
+        }
+        if springs.len() > MOST_SPRINGS {
+            return None;
+        }
+        let hot = Hot {
+            x: 0.0,
+            v: 0.0,
+            limit: 0.0,
+            sum: 0.0,
+            travel: 0.0,
+            stiffness: springs.first().map_or(0.0, |spring| spring.stiffness),
+            inverse_mass: network.inverse_mass[0],
+            dry: Dry {
+                slides: 0.0,
+                holds: 0.0,
+            },
+        };
+        let mut rest = Rest {
+            gravity: network.gravity[0],
+            applied: 0.0,
+            actuated: 0.0,
+            stiffness: [0.0; MOST_SPRINGS],
+            damping: [0.0; MOST_SPRINGS],
+            length: [0.0; MOST_SPRINGS],
+            start: [0.0; MOST_DRIVERS],
+            before: [0.0; MOST_DRIVERS],
+            travel: [0.0; MOST_DRIVERS],
+            sum: [0.0; MOST_DRIVERS],
+            compliance: 0.0,
+            load: 0.0,
+            held: [0.0; 2],
+            curve: Stribeck::coulomb(0.0),
+            force: 0.0,
+            stuck: false,
+        };
+        let (mut rubbing, mut under) = (Rubbing::None, GROUND);
         let friction = match &network.frictions[..] {
             [] => None,
             [group] => {
@@ -385,79 +635,285 @@ impl<'a> Lone<'a> {
                 if friction.law.approximate && !curve.is_coulomb() {
                     return None;
                 }
+                (rest.compliance, rest.curve) = (friction.compliance(), *curve);
+                rubbing = if Curve::<f64>::constant(curve) {
+                    Rubbing::Dry
+                } else {
+                    Rubbing::Curve(curve.form())
+                };
+                under = other_end(network, &friction.pair)?;
                 Some(Rub {
-                    friction,
-                    curve,
+                    element: friction.element,
                     load,
-                    under: other_end(network, &friction.pair)?,
+                    state: friction.state,
+                    toward: toward(&friction.pair),
                 })
             }
             _ => return None,
         };
         let mut ends = [GROUND; MOST_SPRINGS];
-        for (end, spring) in ends.iter_mut().zip(springs) {
-            *end = other_end(network, &spring.pair)?;
+        for (i, spring) in springs.iter().enumerate() {
+            ends[i] = other_end(network, &spring.pair)?;
+            // Seen from its other end a spring has the opposite stretch, to the last bit, if its length counts the other way.
+            let first = spring.pair.first.q == 0;
+            rest.stiffness[i] = spring.stiffness;
+            rest.damping[i] = spring.damping;
+            rest.length[i] = if first { -spring.length } else { spring.length };
         }
-        Some(Lone {
-            network,
-            velocity: layout.positions,
-            springs,
+        for (start, drive) in rest.start.iter_mut().zip(&network.drives) {
+            *start = drive.start;
+        }
+        let some = |numbers: &[f64]| numbers.iter().any(|&x| x != 0.0);
+        let shape = Shape {
+            drivers: network.drives.len(),
+            springs: springs.len(),
             ends,
+            damped: some(&rest.damping),
+            long: some(&rest.length),
+            pushed: springs.is_empty(),
+            actuated: motor.is_some(),
+            heavy: rest.gravity != 0.0,
+            massive: hot.inverse_mass != 1.0,
+            shifted: some(&rest.start),
+            friction: rubbing,
+            under,
+        };
+        Some(Lone {
+            velocity: layout.positions,
+            springs: springs.to_vec(),
+            motor,
             friction,
+            fixed: (hot, rest),
+            shape,
         })
     }
 
     /// Does steps up to the next change of a profile, at most `most`. The state is left as it was, and 0 returned, if a
     /// number does not stay finite: the general step says which.
-    pub(crate) fn advance(&self, state: &mut NetworkState, scratch: &mut Scratch, most: u64) -> u64 {
-        let steps = self.constant_steps(state, scratch).min(most);
-        let Some((shape, mut run)) = self.numbers(state, scratch) else {
+    pub(crate) fn advance(&self, network: &Network, state: &mut NetworkState, scratch: &mut Scratch, most: u64) -> u64 {
+        let steps = constant_steps(network, state, scratch).min(most);
+        let Some((shape, mut run)) = self.numbers(network, state, scratch) else {
             return 0;
         };
-        let length = self.network.step;
+        let length = network.step;
         alone(shape, &mut run, length, 1);
         if steps > 1 {
             run.1.settle_drivers();
             alone(shape, &mut run, length, steps - 1);
         }
-        if self.take_over(&run, state, steps) { steps } else { 0 }
+        if self.take_over(network, &run, state, steps) {
+            steps
+        } else {
+            0
+        }
     }
 
-    /// Brings the signals to the end of the coming step; how many steps keep their values.
-    fn constant_steps(&self, state: &NetworkState, scratch: &mut Scratch) -> u64 {
-        let index = 2 * (state.step + 1);
-        self.network.signals.sample(index, &mut scratch.signals);
-        scratch.signals.constant_steps(index)
+    /// Does one step, after which it is as well known as if it had been observed. On `false` the state is left as it was.
+    pub(crate) fn advance_seen(&self, network: &Network, state: &mut NetworkState, scratch: &mut Scratch) -> bool {
+        network.signals.sample(2 * (state.step + 1), &mut scratch.signals);
+        if scratch.signals.broken().is_some() {
+            return false;
+        }
+        let mut run = self.fixed;
+        let Some(shape) = self.fill(network, state, scratch, &mut run) else {
+            return false;
+        };
+        let before = Before::of(shape, &run, network.step);
+        let (hot, rest) = &mut run;
+        let dry = hot.dry;
+        rest.stuck = rub(shape, (hot, rest), before.free, dry, network.step);
+        if !self.take_over(network, &run, state, 1) {
+            return false;
+        }
+        self.show(shape, &before, &run, network.step, scratch);
+        true
+    }
+
+    /// Does steps up to the next change of a profile, at most `most`, and keeps what the report needs of them. The last is shown.
+    pub(crate) fn advance_tallied(
+        &self,
+        network: &Network,
+        state: &mut NetworkState,
+        scratch: &mut Scratch,
+        (work, tallies): (&mut Work, &mut Tallies),
+        most: u64,
+    ) -> u64 {
+        let steps = constant_steps(network, state, scratch).min(most);
+        // Work of several applied forces is summed force by force; a network like this hardly has more than one.
+        if scratch.signals.broken().is_some() || network.forces.len() > 1 {
+            return 0;
+        }
+        let Some((shape, mut run)) = self.numbers(network, state, scratch) else {
+            return 0;
+        };
+        let (length, first, marked) = (network.step, state.step + 1, tallies.changes.len());
+        let mut book = self.open(network, work, tallies);
+        let end = first + steps;
+        if steps > 1 {
+            watched(
+                shape,
+                &mut run,
+                &mut book,
+                length,
+                first..first + 1,
+                &mut tallies.changes,
+            );
+            run.1.settle_drivers();
+            watched(
+                shape,
+                &mut run,
+                &mut book,
+                length,
+                first + 1..end - 1,
+                &mut tallies.changes,
+            );
+        }
+        let before = Before::of(shape, &run, length);
+        watched(shape, &mut run, &mut book, length, end - 1..end, &mut tallies.changes);
+        if !self.take_over(network, &run, state, steps) {
+            tallies.changes.truncate(marked);
+            return 0;
+        }
+        self.close(&book, work, tallies, marked);
+        self.show(shape, &before, &run, length, scratch);
+        steps
+    }
+
+    /// The sums so far.
+    fn open(&self, network: &Network, work: &Work, tallies: &Tallies) -> Book {
+        let account = |element: usize, toward: f64, stiffness: f64| Account {
+            element,
+            toward,
+            delivered: work.delivered[element],
+            own: work.own[element],
+            curvature: 0.5 * stiffness * network.step * network.step,
+            trend: tallies.trend(element, toward),
+        };
+        let nothing = Account {
+            element: 0,
+            toward: 1.0,
+            delivered: 0.0,
+            own: 0.0,
+            curvature: 0.0,
+            trend: Trend::default(),
+        };
+        Book {
+            input: work.input,
+            kinetic: work.kinetic,
+            springs: std::array::from_fn(|i| {
+                let spring = self.springs.get(i);
+                spring.map_or(nothing, |spring| {
+                    account(spring.element, toward(&spring.pair), spring.stiffness)
+                })
+            }),
+            motor: self
+                .motor
+                .map_or(nothing, |motor| account(motor.element, motor.toward, 0.0)),
+            floor: self
+                .friction
+                .map_or(nothing, |rub| account(rub.element, rub.toward, 0.0)),
+            spell: tallies.spell(self.friction.map_or(0, |rub| rub.element)),
+        }
+    }
+
+    /// Puts the sums back; changes of mode are in the list already, from the place `marked` on.
+    fn close(&self, book: &Book, work: &mut Work, tallies: &mut Tallies, marked: usize) {
+        (work.input, work.kinetic) = (book.input, book.kinetic);
+        let springs = &book.springs[..self.springs.len()];
+        let motor = self.motor.map(|_| &book.motor);
+        let floor = self.friction.map(|_| &book.floor);
+        for account in springs.iter().chain(motor).chain(floor) {
+            work.delivered[account.element] = account.delivered;
+            work.own[account.element] = account.own;
+            tallies.add_trend(account.element, account.toward, &account.trend);
+        }
+        if floor.is_some() {
+            tallies.add_spell(&book.spell, marked);
+        }
+    }
+
+    /// Notes what elements did in the last step, from the numbers before and after it, as the general step does.
+    fn show(&self, shape: Shape, before: &Before, (after, rest): &Run, length: f64, scratch: &mut Scratch) {
+        let seen = &mut scratch.seen;
+        let other = |end: End| {
+            let position = |end: End| rest.start[end] + length * before.sum[end];
+            if end == GROUND {
+                [0.0; 3]
+            } else {
+                [position(end), before.velocity[end], rest.travel[end]]
+            }
+        };
+        for (spring, &end) in self.springs.iter().zip(&shape.ends) {
+            let (own, other) = ([before.x, before.v, after.v], other(end));
+            let [first, second] = if spring.pair.first.q == 0 {
+                [own, other]
+            } else {
+                [other, own]
+            };
+            let stretch = (first[0] - second[0]) - spring.length;
+            let force = -spring.stiffness * stretch - spring.damping * (first[1] - second[1]);
+            let normal = (-spring.stiffness * stretch).max(0.0);
+            scratch.compression[spring.element] = normal;
+            seen[spring.element] = Observation {
+                stored: 0.5 * spring.stiffness * stretch * stretch,
+                curvature: spring.stiffness,
+                normal,
+                ..Observation::of(&[force], &[first[2] - second[2]])
+            };
+        }
+        if let Some(motor) = self.motor {
+            let velocity = if motor.toward > 0.0 {
+                after.v - 0.0
+            } else {
+                0.0 - after.v
+            };
+            let force = motor.toward * rest.actuated;
+            let seen = &mut seen[motor.element];
+            (seen.force[0], seen.velocity[0]) = (force, velocity);
+            seen.power = 0.0 + force * velocity;
+        }
+        if let Some(rub) = self.friction {
+            let under = other(shape.under)[2];
+            let difference = |own: f64| if rub.toward > 0.0 { own - under } else { under - own };
+            let slip = [difference(before.free)];
+            let outcome = if rest.curve.is_coulomb() {
+                resolve_constant(slip, rest.compliance, rest.curve.kinetic * rest.load)
+            } else {
+                resolve(&rest.curve, rest.load, slip, rest.compliance, before.stuck)
+            };
+            seen[rub.element] = Observation {
+                mode: Mode::stuck(rest.stuck),
+                normal: rest.load,
+                ..Observation::of(&outcome.force, &[difference(after.v)])
+            };
+        }
     }
 
     /// The numbers of the coming steps; none if the state is one that only the general step can take up.
-    fn numbers(&self, state: &NetworkState, scratch: &Scratch) -> Option<(Shape, Run)> {
-        let network = self.network;
+    fn numbers(&self, network: &Network, state: &NetworkState, scratch: &Scratch) -> Option<(Shape, Run)> {
+        let mut run = self.fixed;
+        let shape = self.fill(network, state, scratch, &mut run)?;
+        Some((shape, run))
+    }
+
+    /// Puts the numbers of the coming steps beside those that do not change; none if the state is one that only the general step can
+    /// take up.
+    #[inline(always)]
+    fn fill(&self, network: &Network, state: &NetworkState, scratch: &Scratch, run: &mut Run) -> Option<Shape> {
         let (signals, values) = (scratch.signals.get(), &state.values);
-        let (x, v) = (values[0], values[self.velocity]);
-        if v == 0.0 && v.is_sign_negative() {
+        let (mut shape, (hot, rest)) = (self.shape, run);
+        (hot.x, hot.v) = (values[0], values[self.velocity]);
+        if hot.v == 0.0 && hot.v.is_sign_negative() {
             return None;
         }
-        let mut rest = Rest {
-            gravity: network.gravity[0],
-            applied: network
-                .forces
-                .iter()
-                .fold(0.0, |sum, force| sum + signals[force.signal]),
-            stiffness: [0.0; MOST_SPRINGS],
-            damping: [0.0; MOST_SPRINGS],
-            length: [0.0; MOST_SPRINGS],
-            start: [0.0; MOST_DRIVERS],
-            before: [0.0; MOST_DRIVERS],
-            travel: [0.0; MOST_DRIVERS],
-            sum: [0.0; MOST_DRIVERS],
-            compliance: 0.0,
-            load: 0.0,
-            curve: Stribeck::coulomb(0.0),
-            stuck: false,
-        };
+        for force in &network.forces {
+            rest.applied += signals[force.signal];
+        }
+        shape.pushed |= rest.applied != 0.0;
+        if let Some(motor) = &self.motor {
+            rest.actuated = motor.toward * signals[motor.signal];
+        }
         for (i, drive) in network.drives.iter().enumerate() {
-            rest.start[i] = drive.start;
             rest.before[i] = values[drive.coordinate.v];
             rest.travel[i] = signals[drive.signal];
             rest.sum[i] = values[drive.sum];
@@ -465,69 +921,26 @@ impl<'a> Lone<'a> {
                 return None;
             }
         }
-        for (i, spring) in self.springs.iter().enumerate() {
-            // Seen from its other end a spring has the opposite stretch, to the last bit, if its length counts the other way.
-            let first = spring.pair.first.q == 0;
-            rest.stiffness[i] = spring.stiffness;
-            rest.damping[i] = spring.damping;
-            rest.length[i] = if first { -spring.length } else { spring.length };
-        }
-        let mut hot = Hot {
-            x,
-            v,
-            limit: 0.0,
-            sum: rest.sum[0],
-            travel: rest.travel[0],
-            stiffness: rest.stiffness[0],
-            inverse_mass: network.inverse_mass[0],
-            dry: Dry {
-                slides: 0.0,
-                holds: 0.0,
-            },
-        };
-        let mut rubbing = Rubbing::None;
-        if let Some(Rub {
-            friction, curve, load, ..
-        }) = &self.friction
-        {
-            let (load, compliance) = (signals[*load].max(0.0), friction.compliance());
-            let slides = curve.dry(0.0, load);
+        (hot.sum, hot.travel) = (rest.sum[0], rest.travel[0]);
+        if let Some(rub) = &self.friction {
+            let (load, compliance) = (signals[rub.load].max(0.0), rest.compliance);
+            let slides = rest.curve.dry(0.0, load);
+            rest.held = [slides, slides.max(rest.curve.holding(load))];
             hot.dry = Dry {
-                slides: compliance * slides,
-                holds: compliance * slides.max(curve.holding(load)),
+                slides: compliance * rest.held[0],
+                holds: compliance * rest.held[1],
             };
-            (rest.load, rest.compliance, rest.curve) = (load, compliance, **curve);
-            rest.stuck = values[friction.state] != 0.0;
+            rest.load = load;
+            rest.stuck = values[rub.state] != 0.0;
             hot.limit = if rest.stuck { hot.dry.holds } else { hot.dry.slides };
-            rubbing = if Curve::<f64>::constant(*curve) {
-                Rubbing::Dry
-            } else {
-                Rubbing::Curve {
-                    falling: curve.is_falling(),
-                }
-            };
         }
-        let some = |numbers: &[f64]| numbers.iter().any(|&x| x != 0.0);
-        let shape = Shape {
-            drivers: network.drives.len(),
-            springs: self.springs.len(),
-            ends: self.ends,
-            damped: some(&rest.damping),
-            long: some(&rest.length),
-            pushed: rest.applied != 0.0 || self.springs.is_empty(),
-            heavy: rest.gravity != 0.0,
-            massive: hot.inverse_mass != 1.0,
-            shifted: some(&rest.start),
-            friction: rubbing,
-            under: self.friction.as_ref().map_or(GROUND, |rub| rub.under),
-        };
-        Some((shape, (hot, rest)))
+        Some(shape)
     }
 
     /// Puts the end of some steps into the state, unless a number is not finite: what has become infinite or undefined
     /// never becomes finite again, so that one look at the end is enough.
-    fn take_over(&self, (hot, rest): &Run, state: &mut NetworkState, steps: u64) -> bool {
-        let network = self.network;
+    #[inline(always)]
+    fn take_over(&self, network: &Network, (hot, rest): &Run, state: &mut NetworkState, steps: u64) -> bool {
         let sum = |i: usize| if i == 0 { hot.sum } else { rest.sum[i] };
         let position = |i: usize| rest.start[i] + network.step * sum(i);
         let drivers = 0..network.drives.len();
@@ -537,7 +950,7 @@ impl<'a> Lone<'a> {
         let values = &mut state.values;
         (values[0], values[self.velocity]) = (hot.x, hot.v);
         if let Some(rub) = &self.friction {
-            values[rub.friction.state] = f64::from(u8::from(rest.stuck));
+            values[rub.state] = f64::from(u8::from(rest.stuck));
         }
         for (i, drive) in network.drives.iter().enumerate() {
             values[drive.coordinate.q] = position(i);
@@ -547,6 +960,13 @@ impl<'a> Lone<'a> {
         state.step += steps;
         true
     }
+}
+
+/// Brings the signals to the end of the coming step; how many steps keep their values.
+fn constant_steps(network: &Network, state: &NetworkState, scratch: &mut Scratch) -> u64 {
+    let index = 2 * (state.step + 1);
+    network.signals.sample(index, &mut scratch.signals);
+    scratch.signals.constant_steps(index)
 }
 
 /// The other end of an element on the coordinate, if its ratios are 1; ratios cost a product each and are left to the
@@ -595,6 +1015,7 @@ fn side_by_side(runs: &[&Run; WIDTH]) -> (Hot<Wide>, Rest<Wide>) {
         Rest {
             gravity: rest(|run| run.gravity),
             applied: rest(|run| run.applied),
+            actuated: rest(|run| run.actuated),
             stiffness: several(|run| &run.stiffness),
             damping: several(|run| &run.damping),
             length: several(|run| &run.length),
@@ -604,7 +1025,9 @@ fn side_by_side(runs: &[&Run; WIDTH]) -> (Hot<Wide>, Rest<Wide>) {
             sum: several(|run| &run.sum),
             compliance: rest(|run| run.compliance),
             load: rest(|run| run.load),
+            held: std::array::from_fn(|k| Lanes(std::array::from_fn(|i| runs[i].1.held[k]))),
             curve: Stribeck::side_by_side(&std::array::from_fn(|i| runs[i].1.curve)),
+            force: rest(|run| run.force),
             stuck: LaneMask::new(std::array::from_fn(|i| runs[i].1.stuck)),
         },
     )
@@ -624,10 +1047,11 @@ fn separate((hot, rest): (&Hot<Wide>, &Rest<Wide>), lane: usize, run: &mut Run) 
 /// Moves several networks side by side. Those that are not built alike, or whose numbers do not stay finite, are left where
 /// the others parted from them.
 pub(super) fn run_lanes(lanes: &mut [Lane<'_>], mut steps: u64) {
-    let networks: Vec<&Network> = lanes.iter().map(|lane| lane.network).collect();
-    let plans: Vec<Option<Lone<'_>>> = networks.into_iter().map(Lone::of).collect();
-    let mut members: Vec<(&mut Lane<'_>, &Lone<'_>)> = (lanes.iter_mut().zip(&plans))
-        .filter_map(|(lane, plan)| Some((lane, plan.as_ref()?)))
+    let mut members: Vec<(&mut Lane<'_>, &Lone)> = (lanes.iter_mut())
+        .filter_map(|lane| {
+            let plan = lane.network.lone()?;
+            Some((lane, plan))
+        })
         .collect();
     let mut runs: Vec<Run> = Vec::with_capacity(members.len());
     let packs = members.len().div_ceil(WIDTH);
@@ -637,8 +1061,8 @@ pub(super) fn run_lanes(lanes: &mut [Lane<'_>], mut steps: u64) {
         let mut shape: Option<Shape> = None;
         runs.clear();
         members.retain_mut(|(lane, plan)| {
-            let constant = plan.constant_steps(lane.state, lane.scratch);
-            let Some((own, run)) = plan.numbers(lane.state, lane.scratch) else {
+            let constant = constant_steps(lane.network, lane.state, lane.scratch);
+            let Some((own, run)) = plan.numbers(lane.network, lane.state, lane.scratch) else {
                 return false;
             };
             let Some(both) = shape.map_or(Some(own), |shape| shape.with(own)) else {
@@ -654,7 +1078,10 @@ pub(super) fn run_lanes(lanes: &mut [Lane<'_>], mut steps: u64) {
         };
         advance(shape, &mut runs, &mut packs, lane.network.step, count);
         let mut ends = runs.iter();
-        members.retain_mut(|(lane, plan)| ends.next().is_some_and(|end| plan.take_over(end, lane.state, count)));
+        members.retain_mut(|(lane, plan)| {
+            ends.next()
+                .is_some_and(|end| plan.take_over(lane.network, end, lane.state, count))
+        });
         steps -= count;
     }
 }

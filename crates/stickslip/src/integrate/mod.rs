@@ -3,10 +3,10 @@
 mod abreast;
 mod adaptive;
 mod balls;
-mod fused;
+pub(crate) mod fused;
 pub mod implicit_euler;
 pub(crate) mod lanes;
-mod lone;
+pub(crate) mod lone;
 pub mod march;
 pub mod newmark;
 pub mod runge_kutta;
@@ -14,6 +14,7 @@ mod stiff;
 
 use crate::network::{Network, NetworkState, Scratch};
 use crate::snapshot::carried;
+use crate::tally::Tallies;
 
 /// A method of integration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -128,6 +129,24 @@ impl Method {
     /// Whether the method is explicit in the states of bristles, whose relaxation the given step must then resolve.
     pub fn needs_small_steps_of_bristles(self) -> bool {
         self.needs_small_steps() || self == Method::Newmark
+    }
+
+    /// Moves a network that is small and plain up to so many steps, and keeps what a report needs of them. At the end its elements
+    /// are observed. Returns how many steps were done: 0 leaves them to [`Method::run`].
+    pub(crate) fn run_tallied(
+        self,
+        network: &Network,
+        state: &mut NetworkState,
+        scratch: &mut Scratch,
+        report: (&mut Work, &mut Tallies),
+        steps: u64,
+    ) -> u64 {
+        match self {
+            Method::ImplicitEuler => implicit_euler::run_tallied(network, state, scratch, report, steps),
+            Method::Euler => runge_kutta::run_tallied(&runge_kutta::EULER, network, state, scratch, report, steps),
+            Method::Rk4 => runge_kutta::run_tallied(&runge_kutta::RK4, network, state, scratch, report, steps),
+            _ => 0,
+        }
     }
 
     /// Moves the network some steps. `OBSERVE` also notes what elements did, and their work.

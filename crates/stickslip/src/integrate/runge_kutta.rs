@@ -9,6 +9,7 @@ use super::{NotFinite, Work, each, finite, fused};
 use crate::network::few::{Few, SMALL, WORTHWHILE};
 use crate::network::stage::{Groups, Room, clear, evaluate_in, input_power};
 use crate::network::{Network, NetworkState, Scratch};
+use crate::tally::Tallies;
 use stickslip_core::scalar::Real;
 
 /// A method as data. Times are in half steps.
@@ -83,6 +84,21 @@ pub(crate) fn run<const OBSERVE: bool, const S: usize>(
         work,
     };
     system.run(tableau, done, (values, trial, sum), steps)
+}
+
+/// Steps of a small network whose report is kept on the way; how many of them were done.
+pub(crate) fn run_tallied<const S: usize>(
+    tableau: &Tableau<S>,
+    network: &Network,
+    state: &mut NetworkState,
+    scratch: &mut Scratch,
+    report: (&mut Work, &mut Tallies),
+    steps: u64,
+) -> u64 {
+    match network.fused() {
+        Some(small) => small.run_tallied(tableau, network, state, scratch, report, steps),
+        None => 0,
+    }
 }
 
 /// What a method moves: a network, or several side by side.

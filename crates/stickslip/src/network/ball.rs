@@ -140,7 +140,11 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         &mut room.inertia,
         &mut room.touching,
     );
-    let Some(candidate) = room.touching.first() else { return };
+    let Some(mut candidate) = room.touching.first().copied() else {
+        return;
+    };
+    // Its friction works on the velocity after the step, as everywhere between impacts.
+    candidate.impact = false;
     let RigidKind::Contact { geometry, .. } = &rigid.kind else {
         return;
     };
@@ -201,6 +205,14 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         for i in 0..axes {
             after[v + i] += change[i];
         }
+    }
+    if candidate.gap < 0.0 {
+        // Out of the surface by a displacement, not by a velocity.
+        let parting = (-candidate.gap / step).min(super::rigid::RECOVERY);
+        for (shift, normal) in room.shift[v..v + axes].iter_mut().zip(directions[0].iter()) {
+            *shift = parting * normal;
+        }
+        room.shifted = true;
     }
     compression[rigid.element] = touch.normal;
     let seen = if OBSERVE { Some(&mut seen[..]) } else { None };

@@ -1,35 +1,45 @@
 //! The implicit step of one island of coupled frictions, contacts and locks (the paper on model P, eqs 11-20, for several elements at once).
 //!
-//! Unknown are the forces f on the first body of each element and the relative velocities at the end of the step,
-//! w = w̄ + W·f with W = T·J·A⁻¹·Jᵀ symmetric positive semi-definite. Each block of one to three rows obeys one law.
+//! Unknown are the change δ of the velocities and the forces f on the first body of each element:
+//!
+//! A·δ = T·Jᵀ·f,  w = w̄ + J·δ,  each block of one to three rows of J obeys one law between its f and its w.
+//!
+//! A is a matrix of blocks, one for each body, joined by stiff springs (`sparse`); no matrix of all contacts is ever formed, so that the
+//! cost grows with the number of bodies. Newton's method on the natural maps r = Proj(f − ρ·w) − f gives per block
+//! df = f₀ − G·J·dδ, which leaves one system on the pattern of A: (A + T·Jᵀ·G·J)·dδ = A·δ − T·Jᵀ·f + T·Jᵀ·f₀.
 //!
 //! * One isotropic friction has the closed form of the paper on model P, eqs 12 and 20.
-//! * Scalar frictions, locks and frictionless contacts are a convex problem with bounds, solved by pivoting (`bounded`).
-//! * Everything else is solved by Newton's method on the natural map f = Proj(f − ρ·w), each step accepted only if the residual
-//!   falls below its last few values. Where it stops, the way goes through laws with rounded corners, for contacts through friction
-//!   limits held fixed, and through block Gauss–Seidel sweeps (every block solved exactly for itself).
+//! * **Sticking first.** What was stuck begins stuck. If then something that was stuck would slide, or Newton's method stops, the
+//!   convex problem in which it sticks is solved by an interior-point method (`cones`): if forces within the limits exist that hold
+//!   everything, it finds them (De Saxcé and Feng 1998; Cadoux 2009; Acary and Brogliato 2008). Newton's method goes on from there.
+//! * What is left (impacts in heaps, mostly) goes through laws with a compliance that is taken away step by step.
 //!
 //! **Breaking away.** A block that was stuck at the start of the step has its holding limit. If it slips even so, it drops to its
 //! kinetic law and the step is solved again; it does not get the holding limit back within the step, so there are at most as many
 //! passes as blocks, and one. A block that broke may still be caught by its kinetic limit: it is stuck at the end of the step then.
+//! A curve is dry friction with its limit at rest at first: it sticks if that is admissible.
 //!
-//! **Redundant blocks.** When W is singular the velocities are still unique but the forces are not (parallel elements, four corners
-//! of a box). The solution returned is the one with the smallest Σ f²/F over the blocks at rest, F being the limit, or one common
-//! value for contacts and locks: parallel elements share a load in proportion to their limits.
+//! **Redundant blocks.** The velocities are unique but the forces may not be (parallel elements, four corners of a box). Each law has
+//! a compliance ε far below that of the bodies, proportional to 1/F with F its limit (one common value for contacts and locks), whose
+//! effect on the velocities is removed by the iteration. From zero it leads to the smallest Σ f²/F over the blocks at rest: parallel
+//! elements share a load in proportion to their limits.
 //!
 //! **Several solutions.** With a falling curve, a block sticks if that is admissible; otherwise it takes the slip velocity reached from
-//! the side of its free velocity (the fastest one when the roots are well apart). Rigid contact with friction may have several
-//! solutions or none; then the best iterate is returned and `converged` is false.
+//! the side of its free velocity. Rigid contact with friction may have several solutions or none; then the best iterate is returned and
+//! `converged` is false.
 // Formulas with several arrays read best with one index.
 #![allow(clippy::needless_range_loop)]
 
-use super::bounded::{Bounded, Pivoting};
-use super::dense::{affine, dot, eliminate, ldlt_factor, ldlt_solve, length, lu_solve, rank};
-use super::local::{Law, Matrix, natural_map, outside, solve_alone, unbiased};
+use super::cones::Cones;
+use super::dense::{dot, length};
+use super::local::{
+    Law, Matrix, NaturalMap, Vector, invert_small, natural_map, outside, smooth, solve_alone, unbiased,
+};
+use super::sparse::Pattern;
 use crate::stop::{Stop, is_set};
 
 /// The law of one block.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Block {
     /// Dry friction of constant limit: f = −limit·w/|w| when slipping, |f| ≤ limit when w = 0.
     Dry {
@@ -63,6 +73,25 @@ pub enum Block {
     },
     /// Bilateral: w = 0 with any force.
     Lock,
+}
+
+impl Block {
+    pub(super) fn target(&self) -> f64 {
+        match *self {
+            Block::Contact { target, .. } => target,
+            _ => 0.0,
+        }
+    }
+
+    fn was_stuck(&self) -> bool {
+        match *self {
+            Block::Dry { was_stuck, .. } | Block::Curve { was_stuck, .. } | Block::Contact { was_stuck, .. } => {
+                was_stuck
+            }
+            Block::Lock => true,
+            Block::Smooth => false,
+        }
+    }
 }
 
 /// A friction force that may differ by direction, on one axis: −(limit − bias) when sliding forward, limit + bias backward; at rest
@@ -123,219 +152,1125 @@ impl Asked<'_> {
     }
 }
 
+/// One body among the rows of a block: `rows` lines of `len` numbers from `at` on in the Jacobian, for the velocities from `first` on of
+/// the body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Side {
+    /// The body; [`Side::NONE`] where the block takes hold of the ground or of something that is driven.
+    pub body: usize,
+    /// First velocity of the body that counts.
+    pub first: usize,
+    /// How many count.
+    pub len: usize,
+    /// Where the numbers begin.
+    pub at: usize,
+}
+
+impl Side {
+    /// Nothing that moves freely.
+    pub const NONE: Side = Side {
+        body: usize::MAX,
+        first: 0,
+        len: 0,
+        at: 0,
+    };
+}
+
+/// The rows of one block.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// The first row.
+    pub first: usize,
+    /// How many.
+    pub count: usize,
+    /// The bodies it takes hold of, different ones.
+    pub sides: [Side; 2],
+    /// Where the blocks (first body, second body) and (second, first) of a matrix are stored, if there are two bodies.
+    pub across: [usize; 2],
+}
+
+impl Rows {
+    fn range(&self) -> std::ops::Range<usize> {
+        self.first..self.first + self.count
+    }
+
+    fn sides(&self) -> impl Iterator<Item = &Side> {
+        self.sides.iter().filter(|side| side.len > 0)
+    }
+}
+
+/// An island in one step.
+#[derive(Clone, Copy)]
+pub struct Problem<'a> {
+    /// Which bodies influence each other.
+    pub pattern: &'a Pattern,
+    /// A, on this pattern; symmetric, positive definite.
+    pub inertia: &'a [f64],
+    /// Whether A joins bodies.
+    pub joined: bool,
+    /// The step T.
+    pub step: f64,
+    /// The rows of each block.
+    pub rows: &'a [Rows],
+    /// J: numbers of all sides.
+    pub jacobian: &'a [f64],
+    /// w̄, a number for each row.
+    pub free: &'a [f64],
+}
+
+impl Problem<'_> {
+    /// Velocities of the rows of one block by velocities of the bodies.
+    pub(super) fn gather(&self, rows: &Rows, velocities: &[f64]) -> Vector {
+        let mut out = [0.0; 3];
+        for side in rows.sides() {
+            let start = self.pattern.start(side.body) + side.first;
+            let velocities = &velocities[start..start + side.len];
+            for k in 0..rows.count {
+                let line = &self.jacobian[side.at + k * side.len..side.at + (k + 1) * side.len];
+                out[k] += dot(line, velocities);
+            }
+        }
+        out
+    }
+
+    /// Adds Jᵀ·force of one block, times `factor`.
+    pub(super) fn scatter(&self, rows: &Rows, factor: f64, force: &[f64], out: &mut [f64]) {
+        for side in rows.sides() {
+            let start = self.pattern.start(side.body) + side.first;
+            let out = &mut out[start..start + side.len];
+            for k in 0..rows.count {
+                let amount = factor * force[k];
+                if amount != 0.0 {
+                    let line = &self.jacobian[side.at + k * side.len..side.at + (k + 1) * side.len];
+                    for (out, j) in out.iter_mut().zip(line) {
+                        *out += amount * j;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds Jᵀ·G·J of one block, times `factor`.
+    fn add_gram(&self, rows: &Rows, factor: f64, gain: &Matrix, matrix: &mut [f64]) {
+        let d = rows.count;
+        for (a, one) in rows.sides.iter().enumerate() {
+            for (b, other) in rows.sides.iter().enumerate() {
+                if one.len == 0 || other.len == 0 {
+                    continue;
+                }
+                let place = if a == b {
+                    self.pattern.place(one.body, one.body).unwrap_or(usize::MAX)
+                } else {
+                    rows.across[a]
+                };
+                let width = self.pattern.size(other.body);
+                let corner = place + one.first * width + other.first;
+                let (left, right) = (&self.jacobian[one.at..], &self.jacobian[other.at..]);
+                match (d, one.len, other.len) {
+                    (1, 1, 1) => matrix[corner] += factor * gain[0][0] * left[0] * right[0],
+                    (3, 6, 6) if width == 6 => gram_fixed::<3, 6>(factor, gain, left, right, &mut matrix[corner..]),
+                    (2, 6, 6) if width == 6 => gram_fixed::<2, 6>(factor, gain, left, right, &mut matrix[corner..]),
+                    (1, 6, 6) if width == 6 => gram_fixed::<1, 6>(factor, gain, left, right, &mut matrix[corner..]),
+                    _ => {
+                        for k in 0..d {
+                            for l in 0..d {
+                                let amount = factor * gain[k][l];
+                                if amount == 0.0 {
+                                    continue;
+                                }
+                                for i in 0..one.len {
+                                    let amount = amount * left[k * one.len + i];
+                                    if amount != 0.0 {
+                                        let line = &mut matrix[corner + i * width..corner + i * width + other.len];
+                                        for (entry, j) in line.iter_mut().zip(&right[l * other.len..]) {
+                                            *entry += amount * j;
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// C += factor·Aᵀ·G·B for A and B of D × N.
+fn gram_fixed<const D: usize, const N: usize>(factor: f64, gain: &Matrix, a: &[f64], b: &[f64], c: &mut [f64]) {
+    let (a, b, c) = (&a[..D * N], &b[..D * N], &mut c[..N * N]);
+    let mut product = [[0.0; N]; D];
+    for k in 0..D {
+        for l in 0..D {
+            let amount = factor * gain[k][l];
+            for j in 0..N {
+                product[k][j] += amount * b[l * N + j];
+            }
+        }
+    }
+    for i in 0..N {
+        let mut line = [0.0; N];
+        for k in 0..D {
+            let amount = a[k * N + i];
+            for j in 0..N {
+                line[j] += amount * product[k][j];
+            }
+        }
+        for j in 0..N {
+            c[i * N + j] += line[j];
+        }
+    }
+}
+
 /// How the solution ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
-    /// Largest defect |Proj(f − ρ·w) − f| of a law, relative to the scale of the forces: the largest limit or |w̄_i|/W_ii.
+    /// Largest defect of a law or of the balance of momentum, relative to the largest force or free velocity (all in units of √energy).
     pub residual: f64,
-    /// Rounds of pivoting, Newton steps and sweeps, over all passes.
+    /// Systems of equations solved, over all passes.
     pub iterations: usize,
-    /// Whether every law holds within 1e-12 of that scale, or within the rounding of w̄ + W·f if that is more (redundant blocks of very
-    /// different compliance).
+    /// Whether every law holds within 1e-12 of that scale.
     pub converged: bool,
 }
 
-/// Below this residual (relative to the force scale) a step counts as solved.
+/// Below this residual a step counts as solved.
 const TOLERANCE: f64 = 1e-12;
-/// Pivots of W below this part of their diagonal are taken as zero: rounding of J·A⁻¹·Jᵀ is far below, real mass ratios above.
-const SINGULAR: f64 = 1e-13;
-/// Pivots of the scaled linear system of a singular island below this are taken as zero.
-const DEPENDENT: f64 = 1e-12;
-/// Limits below this part of the force scale take no part in sharing a load.
-const NEGLIGIBLE: f64 = 1e-9;
+/// Below this residual nothing is left to do.
+const EXACT: f64 = 2e-16;
+/// Below this residual Newton's method ends where it no longer gains a digit.
+const CLOSE: f64 = 1e-12;
+/// Compliance of the laws relative to that of the heaviest body, and the least relative to their own.
+const COMPLIANCE: f64 = 1e-8;
+const LEAST_COMPLIANCE: f64 = 1e-13;
+const NEWTON_STEPS: usize = 60;
 /// A Newton step must beat the largest of this many last residuals.
-const MEMORY: usize = 4;
-const NEWTON_STEPS: usize = 40;
-const ITERATIONS: usize = 2000;
-/// Rescues where bristles are among the blocks: their force may fall with the velocity, and a shorter step helps more.
-const SMOOTH_RESCUES: usize = 3;
+const MEMORY: usize = 3;
+/// Steps of Newton's method without progress before it is given up.
+const PATIENCE: usize = 5;
+/// Velocities of closed contacts relative to the free ones above which no force stops them.
+const UNSTOPPED: f64 = 1e-6;
+/// Balance of forces that are shared, relative to the scale.
+const SHARED: f64 = 2e-12;
+/// Rounds of sweeps for laws that fall with velocity.
+const RESCUES: usize = 3;
 
-/// Solver of one island with the buffers it needs.
+/// Solver of islands with the buffers it needs.
 #[derive(Default)]
 pub struct Solver {
-    offsets: Vec<usize>,
-    broken: Vec<bool>,
-    rho: Vec<[f64; 2]>,
-    work: Work,
+    /// The change δ of the velocities.
+    pub change: Vec<f64>,
+    /// The forces f and relative velocities w, a number for each row.
+    pub force: Vec<f64>,
+    /// See `force`.
+    pub velocity: Vec<f64>,
+    /// Which blocks are at rest: those of friction that do not slip, contacts that are closed and do not slide.
+    pub stuck: Vec<bool>,
     /// Ends a solve early, unsolved.
     pub(super) stop: Option<Stop>,
+    blocks: Vec<Block>,
+    broken: Vec<bool>,
+    root: Vec<usize>,
+    /// Compliance of each block alone, T·J·A⁻¹·Jᵀ with A of each body alone.
+    own: Vec<Matrix>,
+    rho: Vec<[f64; 2]>,
+    /// √W_ii: forces times this and velocities over it are comparable between rows.
+    unit: Vec<f64>,
+    /// How much more the heaviest body feels of a defect.
+    sharper: Vec<f64>,
+    /// Relative compliance of each law.
+    weight: Vec<f64>,
+    common: f64,
+    inverses: Vec<f64>,
+    pub(super) work: Work,
+    cones: Cones,
+    kept: Kept,
 }
 
-/// Buffers of the solution of one pass.
+/// Buffers of an iteration.
 #[derive(Default)]
-struct Work {
-    pivoting: Pivoting,
-    lower: Vec<f64>,
-    upper: Vec<f64>,
-    shifted: Vec<f64>,
-    ridge: Vec<f64>,
-    centre: Vec<f64>,
-    matrix: Vec<f64>,
-    gram: Vec<f64>,
-    order: Vec<usize>,
-    frozen: Vec<bool>,
-    step: Vec<f64>,
-    trial: Vec<f64>,
+pub(super) struct Work {
+    /// A·δ − T·Jᵀ·f.
+    defect: Vec<f64>,
+    pub(super) matrix: Vec<f64>,
+    pivots: Vec<u32>,
+    gain: Vec<Matrix>,
+    offset: Vec<Vector>,
+    pub(super) step: Vec<f64>,
+    product: Vec<f64>,
+    pub(super) force_step: Vec<f64>,
+    pub(super) velocity_step: Vec<f64>,
+    trial_force: Vec<f64>,
     trial_velocity: Vec<f64>,
-    best: Vec<f64>,
-    held: Vec<f64>,
+    centre: Vec<f64>,
+    pub(super) room: Vec<f64>,
+    /// The best iterate of Newton's method where it is close.
+    best: Kept,
+}
+
+/// A solution that was found and may be returned.
+#[derive(Default)]
+struct Kept {
+    change: Vec<f64>,
+    force: Vec<f64>,
+    velocity: Vec<f64>,
+    defect: Vec<f64>,
 }
 
 /// One island in one pass, read only.
-struct Island<'a> {
-    dims: &'a [usize],
-    offsets: &'a [usize],
-    matrix: &'a [f64],
-    free: &'a [f64],
+#[derive(Clone, Copy)]
+pub(super) struct Pass<'a> {
+    pub(super) problem: Problem<'a>,
     laws: &'a dyn Blocks,
+    pub(super) blocks: &'a [Block],
     broken: &'a [bool],
-    /// The unit of force for residuals; positive.
-    scale: f64,
-    /// The factors ρ of each block's natural map, force per velocity: of its first row (for friction: of all rows) and of the others.
-    rho: &'a [[f64; 2]],
-    singular: bool,
-    /// Friction limits of the contacts while they are held fixed.
-    held: Option<&'a [f64]>,
-    stop: Option<&'a Stop>,
+    pub(super) rho: &'a [[f64; 2]],
+    pub(super) unit: &'a [f64],
+    weight: &'a [f64],
+    sharper: &'a [f64],
+    own: &'a [Matrix],
+    /// The largest force that can matter.
+    common: f64,
+    pub(super) stop: Option<&'a Stop>,
+}
+
+/// What the laws of an island lack.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Residual {
+    largest: f64,
+    squares: f64,
+    force: f64,
+}
+
+/// Where an iteration begins, or is.
+pub(super) struct Iterate<'a> {
+    pub(super) change: &'a mut [f64],
+    pub(super) force: &'a mut [f64],
+    pub(super) velocity: &'a mut [f64],
+    pub(super) defect: &'a mut [f64],
+}
+
+impl<'a> Pass<'a> {
+    pub(super) fn law(&self, i: usize) -> Law<'a> {
+        let asked = Asked {
+            laws: self.laws,
+            block: i,
+        };
+        match self.blocks[i] {
+            // Sticks if that is admissible: dry friction with the limit at rest, until it slips even so.
+            Block::Curve { was_stuck: false, .. } if !self.broken[i] => Law::Dry(asked.at(0.0).0),
+            block => Law::of(block, asked, self.broken[i]),
+        }
+    }
+
+    pub(super) fn target(&self, i: usize) -> f64 {
+        self.blocks[i].target()
+    }
+
+    /// The velocities that closed contacts and locks leave, relative to the free velocities: where no force solves an island its forces
+    /// grow without bound, and what is left seems small beside them.
+    fn unstopped(&self, force: &[f64], velocity: &[f64]) -> f64 {
+        let (mut left, mut most) = (0.0f64, f64::MIN_POSITIVE);
+        for (i, rows) in self.problem.rows.iter().enumerate() {
+            let row = rows.first;
+            let free = (self.problem.free[row] - self.target(i)).abs() / self.unit[row];
+            most = most.max(free);
+            let closed = match self.blocks[i] {
+                Block::Contact { target, .. } => force[row] > self.rho[i][0] * (velocity[row] - target),
+                Block::Lock => true,
+                _ => false,
+            };
+            if closed {
+                left = left.max((velocity[row] - self.target(i)).abs() / self.unit[row]);
+            }
+        }
+        left / most
+    }
+
+    /// The size of forces and velocities, in √energy.
+    pub(super) fn scale(&self, force: &[f64]) -> f64 {
+        let mut scale = f64::MIN_POSITIVE;
+        for (i, rows) in self.problem.rows.iter().enumerate() {
+            for row in rows.range() {
+                let target = if row == rows.first { self.target(i) } else { 0.0 };
+                let velocity = (self.problem.free[row] - target).abs() / self.unit[row];
+                scale = scale.max(velocity).max(force[row].abs() * self.unit[row]);
+            }
+        }
+        scale
+    }
+
+    pub(super) fn map(&self, i: usize, force: &[f64], velocity: &[f64]) -> NaturalMap {
+        let range = self.problem.rows[i].range();
+        natural_map(self.law(i), &force[range.clone()], &velocity[range], self.rho[i])
+    }
+
+    /// Largest defect of a law, and the sum of squares, in √energy; the largest defect as a force.
+    pub(super) fn residual(&self, force: &[f64], velocity: &[f64]) -> Residual {
+        let mut sum = Residual::default();
+        let mut add = |i: usize, defect: f64, unit: f64| {
+            let part = defect * unit;
+            sum.force = sum.force.max(defect.abs() * self.sharper[i]);
+            sum.largest = sum.largest.max(part.abs());
+            sum.squares += part * part;
+        };
+        for (i, rows) in self.problem.rows.iter().enumerate() {
+            let row = rows.first;
+            match (self.blocks[i], rows.count) {
+                (Block::Dry { .. }, 1) => {
+                    let Law::Dry(Level { limit, bias }) = self.law(i) else {
+                        continue;
+                    };
+                    let f = force[row] - bias;
+                    add(
+                        i,
+                        (f - self.rho[i][0] * velocity[row]).max(-limit).min(limit) - f,
+                        self.unit[row],
+                    );
+                }
+                _ => {
+                    let map = self.map(i, force, velocity);
+                    (0..rows.count).for_each(|k| add(i, map.residual[k], self.unit[row + k]));
+                }
+            }
+        }
+        if sum.squares.is_nan() {
+            sum.largest = f64::INFINITY;
+            sum.squares = f64::INFINITY;
+        }
+        sum
+    }
+
+    /// What rounding of the velocities makes of stiff smooth laws, in √energy: no iteration gets below it.
+    fn blur(&self, force: &[f64], velocity: &[f64]) -> f64 {
+        let mut largest = 0.0f64;
+        for (i, rows) in self.problem.rows.iter().enumerate() {
+            if !matches!(self.blocks[i], Block::Smooth) {
+                continue;
+            }
+            let map = self.map(i, force, velocity);
+            let size = rows
+                .range()
+                .map(|row| self.problem.free[row].abs() + velocity[row].abs())
+                .fold(0.0, f64::max);
+            for k in 0..rows.count {
+                let steepest = map.by_velocity[k].iter().fold(0.0f64, |a, b| a.max(b.abs()));
+                largest = largest.max(16.0 * f64::EPSILON * size * steepest * self.unit[rows.first + k]);
+            }
+        }
+        largest
+    }
+
+    /// Largest part of A·δ − T·Jᵀ·f that is left, in √energy.
+    fn imbalance(&self, defect: &[f64]) -> f64 {
+        let pattern = self.problem.pattern;
+        let mut largest = 0.0f64;
+        for body in 0..pattern.blocks() {
+            let (size, start) = (pattern.size(body), pattern.start(body));
+            let place = pattern.place(body, body).unwrap_or(0);
+            for i in 0..size {
+                let inertia = self.problem.inertia[place + i * (size + 1)] * self.problem.step;
+                let part = defect[start + i].abs() / inertia.sqrt();
+                largest = if part.is_nan() {
+                    f64::INFINITY
+                } else {
+                    largest.max(part)
+                };
+            }
+        }
+        largest
+    }
+
+    /// Whether a block is at rest: its force lies within its limits, or its velocity is rounding.
+    fn at_rest(&self, i: usize, force: &[f64], velocity: &[f64], change: &[f64], scale: f64) -> bool {
+        let rows = &self.problem.rows[i];
+        let range = rows.range();
+        let (f, w, rho) = (&force[range.clone()], &velocity[range.clone()], self.rho[i]);
+        let slow = |skip: usize| {
+            let row = rows.first + skip;
+            let moved = self.problem.gather(rows, change);
+            let size = (skip..rows.count)
+                .map(|k| self.problem.free[rows.first + k].abs() + moved[k].abs())
+                .fold(0.0, f64::max);
+            length(&w[skip..]) <= (16.0 * f64::EPSILON * size).max(TOLERANCE * scale * self.unit[row])
+        };
+        match self.law(i) {
+            Law::Lock => true,
+            Law::Smooth(_) => false,
+            Law::Dry(level) => outside(&unbiased(f, level)[..f.len()], w, rho[0], level.limit).is_none() || slow(0),
+            Law::Curve(curve) => {
+                let level = curve.at(length(w)).0;
+                outside(&unbiased(f, level)[..f.len()], w, rho[0], level.limit).is_none() || slow(0)
+            }
+            Law::Contact { target, mu } => {
+                let normal = f[0] - rho[0] * (w[0] - target);
+                normal > 0.0 && (f.len() == 1 || outside(&f[1..], &w[1..], rho[1], mu * normal).is_none() || slow(1))
+            }
+        }
+    }
+}
+
+impl Work {
+    fn reserve(&mut self, rows: usize, blocks: usize, bodies: usize, stored: usize, largest: usize) {
+        for buffer in [&mut self.defect, &mut self.step, &mut self.product] {
+            buffer.resize(bodies.max(buffer.len()), 0.0);
+        }
+        for buffer in [
+            &mut self.force_step,
+            &mut self.velocity_step,
+            &mut self.trial_force,
+            &mut self.trial_velocity,
+            &mut self.centre,
+        ] {
+            buffer.resize(rows.max(buffer.len()), 0.0);
+        }
+        self.matrix.resize(stored.max(self.matrix.len()), 0.0);
+        self.pivots.resize(bodies.max(self.pivots.len()), 0);
+        self.gain.resize(blocks.max(self.gain.len()), [[0.0; 3]; 3]);
+        self.offset.resize(blocks.max(self.offset.len()), [0.0; 3]);
+        self.room
+            .resize((largest * largest + largest).max(self.room.len()), 0.0);
+        self.best.reserve(rows, bodies);
+    }
+
+    /// Puts G and f₀ of a block in place. True if G is what it was.
+    pub(super) fn set(&mut self, i: usize, gain: Matrix, offset: Vector) -> bool {
+        self.offset[i] = offset;
+        let same = self.gain[i] == gain;
+        self.gain[i] = gain;
+        same
+    }
+
+    /// Factors A + T·Jᵀ·G·J.
+    pub(super) fn factor(&mut self, problem: &Problem) -> bool {
+        let stored = problem.pattern.stored();
+        let matrix = &mut self.matrix[..stored];
+        matrix.copy_from_slice(&problem.inertia[..stored]);
+        for (i, rows) in problem.rows.iter().enumerate() {
+            if self.gain[i] != [[0.0; 3]; 3] {
+                problem.add_gram(rows, problem.step, &self.gain[i], matrix);
+            }
+        }
+        problem.pattern.factor(matrix, &mut self.pivots)
+    }
+
+    /// The step dδ into `step`, J·dδ and df.
+    pub(super) fn solve(&mut self, problem: &Problem, defect: &[f64]) {
+        let n = problem.pattern.rows();
+        let step = &mut self.step[..n];
+        for (step, defect) in step.iter_mut().zip(defect) {
+            *step = -defect;
+        }
+        for (i, rows) in problem.rows.iter().enumerate() {
+            problem.scatter(rows, problem.step, &self.offset[i], step);
+        }
+        problem.pattern.solve(&self.matrix, &self.pivots, step);
+        for (i, rows) in problem.rows.iter().enumerate() {
+            let moved = problem.gather(rows, step);
+            for k in 0..rows.count {
+                self.velocity_step[rows.first + k] = moved[k];
+                self.force_step[rows.first + k] =
+                    self.offset[i][k] - (0..rows.count).map(|l| self.gain[i][k][l] * moved[l]).sum::<f64>();
+            }
+        }
+    }
+
+    /// Goes a part of the step. Velocities and the balance are changed by what changes, never computed anew: forces amplify the
+    /// rounding of velocities.
+    pub(super) fn go(&mut self, problem: &Problem, at: &mut Iterate, part: f64) {
+        let n = problem.pattern.rows();
+        let product = &mut self.product[..n];
+        product.fill(0.0);
+        problem.pattern.multiply_add(problem.inertia, &self.step[..n], product);
+        for rows in problem.rows {
+            problem.scatter(rows, -problem.step, &self.force_step[rows.range()], product);
+        }
+        for i in 0..n {
+            at.change[i] += part * self.step[i];
+            at.defect[i] += part * product[i];
+        }
+        for row in 0..at.force.len() {
+            at.force[row] += part * self.force_step[row];
+            at.velocity[row] += part * self.velocity_step[row];
+        }
+    }
+
+    /// Newton's method on the natural maps. With `hold`, blocks that were stuck begin so. Returns the number of systems solved, and
+    /// the residual relative to the scale.
+    fn newton(&mut self, pass: &Pass, at: &mut Iterate, hold: Option<&[bool]>) -> (usize, f64) {
+        let problem = &pass.problem;
+        let rows = at.force.len();
+        let mut now = pass.residual(at.force, at.velocity);
+        let mut recent = [now.squares; MEMORY];
+        let (mut best, mut idle) = (f64::INFINITY, 0);
+        let mut softness = 1.0;
+        let mut factored = false;
+        let mut kept: Option<(f64, f64)> = None;
+        let mut most = 0.0f64;
+        let mut rounds = 0;
+        for round in 0..NEWTON_STEPS {
+            rounds = round;
+            let scale = pass.scale(at.force);
+            let forced = round == 0 && hold.is_some();
+            let left = now.largest.max(pass.imbalance(at.defect)) / scale;
+            // Light bodies among heavy ones: no force may be off by more than the largest force's last digits.
+            let largest = at.force.iter().fold(pass.common, |most, f| most.max(f.abs()));
+            let strict = left.max(now.force / largest);
+            most = most.max(scale);
+            if !forced && left <= CLOSE && most > 1e2 * scale {
+                // Forces on the way were far larger: what they left of rounding is removed by computing everything anew.
+                self.renew(pass, at);
+                most = scale;
+                now = pass.residual(at.force, at.velocity);
+                kept = None;
+            } else if !forced && strict <= EXACT {
+                return (round, left);
+            } else if !forced && (left <= CLOSE || kept.is_some()) {
+                // Rounding is amplified where forces are redundant: the step after the last may lead away again.
+                if kept.is_some_and(|(_, before)| strict > 0.5 * before) {
+                    break;
+                }
+                kept = Some((left, strict));
+                self.best.take(at);
+            }
+            let mut same = factored;
+            for i in 0..problem.rows.len() {
+                let map = match hold {
+                    Some(hold) if round == 0 && hold[i] => held_map(pass, i, at.velocity),
+                    _ => pass.map(i, at.force, at.velocity),
+                };
+                let d = problem.rows[i].count;
+                let (gain, offset) = response(&map, d, softness * pass.weight[i]);
+                same &= self.set(i, gain, offset);
+            }
+            if !same {
+                factored = self.factor(problem);
+                if !factored || is_set(pass.stop) {
+                    return (round + 1, f64::INFINITY);
+                }
+            }
+            self.solve(problem, at.defect);
+            let to_beat = recent.iter().copied().fold(0.0, f64::max);
+            let (mut part, mut chosen) = (1.0, None::<(Residual, f64)>);
+            for _ in 0..7 {
+                for row in 0..rows {
+                    self.trial_force[row] = at.force[row] + part * self.force_step[row];
+                    self.trial_velocity[row] = at.velocity[row] + part * self.velocity_step[row];
+                }
+                let trial = pass.residual(&self.trial_force[..rows], &self.trial_velocity[..rows]);
+                let enough = forced || trial.squares < to_beat;
+                if trial.squares.is_finite() && (enough || chosen.is_none_or(|(best, _)| trial.squares < best.squares))
+                {
+                    chosen = Some((trial, part));
+                }
+                if enough {
+                    break;
+                }
+                part *= 0.5;
+            }
+            let Some((found, part)) = chosen else {
+                return (round + 1, f64::INFINITY);
+            };
+            self.go(problem, at, part);
+            let before = now.largest;
+            now = found;
+            if forced {
+                recent = [now.squares; MEMORY];
+            } else {
+                recent[round % MEMORY] = now.squares;
+            }
+            // The same regimes and little progress: the compliance is felt.
+            if same && now.largest > 0.03 * before && softness > 1e-7 {
+                softness *= 0.01;
+                factored = false;
+            }
+            if now.squares < 0.81 * best {
+                best = now.squares;
+                idle = 0;
+            } else {
+                idle += 1;
+            }
+            if idle >= PATIENCE {
+                break;
+            }
+        }
+        match kept {
+            Some((left, _)) => {
+                self.best.give(at);
+                (rounds + 1, left)
+            }
+            None => (
+                rounds + 1,
+                now.largest.max(pass.imbalance(at.defect)) / pass.scale(at.force),
+            ),
+        }
+    }
+
+    /// The true laws with a compliance e·W that is taken away step by step, about the forces found so far (a proximal-point
+    /// method): f = Proj(f_k − w·ρ/e). Returns the number of systems solved.
+    fn soften(&mut self, pass: &Pass, at: &mut Iterate, kept: &mut Kept) -> (usize, f64) {
+        let problem = &pass.problem;
+        let (rows, n) = (at.force.len(), problem.pattern.rows());
+        let mut solved = 0;
+        let mut softness = 1e-2;
+        let mut residual = f64::INFINITY;
+        kept.take(at);
+        for _ in 0..60 {
+            self.centre[..rows].copy_from_slice(&kept.force[..rows]);
+            let scale = pass.scale(&self.centre[..rows]);
+            // Newton's method on the balance of momentum, forces by the compliant laws.
+            let mut done = None;
+            let mut size = self.compliant(pass, at, softness);
+            for round in 0..30 {
+                if size <= 1e-4 * scale {
+                    done = Some(round);
+                    break;
+                }
+                if is_set(pass.stop) || !size.is_finite() || !self.factor(problem) {
+                    break;
+                }
+                solved += 1;
+                for i in 0..n {
+                    self.step[i] = -at.defect[i];
+                }
+                problem.pattern.solve(&self.matrix, &self.pivots, &mut self.step[..n]);
+                for rows in problem.rows {
+                    let moved = problem.gather(rows, &self.step);
+                    self.velocity_step[rows.range()].copy_from_slice(&moved[..rows.count]);
+                }
+                let mut part = 1.0;
+                let start = size;
+                self.trial_velocity[..rows].copy_from_slice(at.velocity);
+                self.product[..n].copy_from_slice(at.change);
+                loop {
+                    for i in 0..n {
+                        at.change[i] = self.product[i] + part * self.step[i];
+                    }
+                    for row in 0..rows {
+                        at.velocity[row] = self.trial_velocity[row] + part * self.velocity_step[row];
+                    }
+                    size = self.compliant(pass, at, softness);
+                    if size < (1.0 - 0.1 * part) * start || part < 1e-3 {
+                        break;
+                    }
+                    part *= 0.5;
+                }
+                if part < 1e-3 {
+                    break;
+                }
+            }
+            match done {
+                None => {
+                    kept.give(at);
+                    softness *= 3.0;
+                    if softness > 10.0 || is_set(pass.stop) {
+                        break;
+                    }
+                    continue;
+                }
+                Some(rounds) => {
+                    let moved = (0..rows)
+                        .map(|row| (at.force[row] - self.centre[row]).abs() * pass.unit[row])
+                        .fold(0.0, f64::max);
+                    kept.take(at);
+                    if softness * moved <= 1e-6 * scale {
+                        let (more, left) = self.newton(pass, at, None);
+                        solved += more;
+                        if left < residual {
+                            residual = left;
+                        }
+                        if left <= TOLERANCE {
+                            return (solved, left);
+                        }
+                        kept.give(at);
+                        if softness < 1e-12 {
+                            break;
+                        }
+                    }
+                    softness *= if rounds <= 6 {
+                        0.3
+                    } else if rounds <= 12 {
+                        0.55
+                    } else {
+                        1.0
+                    };
+                }
+            }
+        }
+        let (more, left) = self.newton(pass, at, None);
+        (solved + more, left)
+    }
+
+    /// Forces of the compliant laws about `centre`, their derivatives as G, and the balance; its size in √energy.
+    fn compliant(&mut self, pass: &Pass, at: &mut Iterate, softness: f64) -> f64 {
+        let problem = &pass.problem;
+        at.defect.fill(0.0);
+        problem.pattern.multiply_add(problem.inertia, at.change, at.defect);
+        for (i, rows) in problem.rows.iter().enumerate() {
+            let range = rows.range();
+            let rho = pass.rho[i].map(|rho| rho / softness);
+            let map = natural_map(
+                pass.law(i),
+                &self.centre[range.clone()],
+                &at.velocity[range.clone()],
+                rho,
+            );
+            self.gain[i] = map.by_velocity.map(|line| line.map(|entry| -entry));
+            for k in 0..rows.count {
+                at.force[rows.first + k] = self.centre[rows.first + k] + map.residual[k];
+            }
+            problem.scatter(rows, -problem.step, &at.force[range], at.defect);
+        }
+        pass.imbalance(at.defect)
+    }
+
+    /// Moves the forces of the blocks at rest to the smallest Σ f²/F among the admissible ones that give the same velocities: with
+    /// g ∝ F, f = Proj(g·J·y) with the y for which T·Jᵀ·f is the change of momentum, by Newton's method. The friction of a contact that
+    /// slides follows its normal force. False, and nothing changes, if it is not found.
+    fn share(&mut self, pass: &Pass, at: &mut Iterate, stuck: &[bool]) -> bool {
+        let problem = &pass.problem;
+        let (rows, n) = (at.force.len(), problem.pattern.rows());
+        let scale = pass.scale(at.force);
+        // Far stiffer than the bodies.
+        let stiffest = pass.rho.iter().fold(0.0f64, |most, rho| most.max(rho[0]).max(rho[1]));
+        let multiplier = &mut at.defect;
+        multiplier.fill(0.0);
+        let (mut last, mut part, mut ascent) = (f64::INFINITY, 1.0, 0.0);
+        self.step[..n].fill(0.0);
+        for _ in 0..60 {
+            // What the bodies lack: the change of momentum less what the forces give.
+            self.product[..n].fill(0.0);
+            let product = &mut self.product[..n];
+            problem.pattern.multiply_add(problem.inertia, at.change, product);
+            for (i, rows) in problem.rows.iter().enumerate() {
+                let range = rows.range();
+                let force = &at.force[range.clone()];
+                let gain = share_of(pass, i) * stiffest / COMPLIANCE;
+                let moved = problem.gather(rows, multiplier);
+                let wanted = moved.map(|w| gain * w);
+                let (mut found, mut slope) = ([0.0; 3], [[0.0; 3]; 3]);
+                let sliding = matches!(pass.blocks[i], Block::Contact { .. }) && !stuck[i] && force[0] > 0.0;
+                if stuck[i] {
+                    (found, slope) = project(pass.law(i), &wanted[..rows.count]);
+                } else if sliding {
+                    let normal: f64 = (0..rows.count).map(|k| force[k] / force[0] * wanted[k]).sum();
+                    for k in 0..rows.count {
+                        found[k] = normal.max(0.0) * force[k] / force[0];
+                        for l in 0..rows.count {
+                            let closed = if normal > 0.0 { 1.0 } else { 0.0 };
+                            slope[k][l] = closed * (force[k] / force[0]) * (force[l] / force[0]);
+                        }
+                    }
+                } else {
+                    found[..rows.count].copy_from_slice(force);
+                }
+                self.gain[i] = slope.map(|line| line.map(|entry| gain * entry));
+                self.trial_force[range].copy_from_slice(&found[..rows.count]);
+                problem.scatter(rows, -problem.step, &found, product);
+            }
+            let left = pass.imbalance(product);
+            if left <= 1e-3 * EXACT * scale || (last <= SHARED * scale && left > 0.3 * last) {
+                last = last.min(left);
+                break;
+            }
+            // The forces minimise a convex function of y whose gradient is what the bodies lack: beyond the least along the step, go
+            // half the way back.
+            let slope = dot(&self.product[..n], &self.step[..n]);
+            if slope < -0.5 * ascent && part > 1e-3 {
+                part *= 0.5;
+                for i in 0..n {
+                    multiplier[i] -= part * self.step[i];
+                }
+                continue;
+            }
+            last = left;
+            part = 1.0;
+            // Where all limits are reached nothing but the bodies resists a step: the farther away, the stiffer.
+            let stiffness = 0.1 * (left / scale).min(1.0) * stiffest / COMPLIANCE;
+            for (i, rows) in problem.rows.iter().enumerate() {
+                if stuck[i] {
+                    let own = share_of(pass, i) * stiffness;
+                    (0..rows.count).for_each(|k| self.gain[i][k][k] += own);
+                }
+            }
+            if !self.factor(problem) {
+                return false;
+            }
+            self.step[..n].copy_from_slice(&self.product[..n]);
+            problem.pattern.solve(&self.matrix, &self.pivots, &mut self.step[..n]);
+            ascent = dot(&self.product[..n], &self.step[..n]);
+            for i in 0..n {
+                multiplier[i] += self.step[i];
+            }
+        }
+        if last > SHARED * scale {
+            return false;
+        }
+        at.force.copy_from_slice(&self.trial_force[..rows]);
+        true
+    }
+
+    /// Block Gauss–Seidel: every block in turn takes the force that solves its own law, forwards and backwards alternately; afterwards
+    /// the velocities follow the forces.
+    fn sweep(&mut self, pass: &Pass, at: &mut Iterate, inverses: &[f64], times: usize) -> bool {
+        let problem = &pass.problem;
+        let (pattern, count) = (problem.pattern, problem.rows.len());
+        for time in 0..times {
+            for step in 0..count {
+                let i = if time % 2 == 0 { step } else { count - 1 - step };
+                let rows = &problem.rows[i];
+                let d = rows.count;
+                let own = &pass.own[i];
+                let moved = problem.gather(rows, at.change);
+                let (mut f, mut q) = ([0.0; 3], [0.0; 3]);
+                for k in 0..d {
+                    f[k] = at.force[rows.first + k];
+                    q[k] = problem.free[rows.first + k] + moved[k] - dot(&own[k][..d], &at.force[rows.range()]);
+                }
+                solve_alone(pass.law(i), own, &q[..d], &mut f[..d]);
+                let mut change = [0.0; 3];
+                for k in 0..d {
+                    change[k] = f[k] - at.force[rows.first + k];
+                    if !change[k].is_finite() {
+                        change[k] = 0.0;
+                    }
+                    at.force[rows.first + k] += change[k];
+                }
+                for side in rows.sides() {
+                    let (size, start) = (pattern.size(side.body), pattern.start(side.body));
+                    let place = pattern.place(side.body, side.body).unwrap_or(0);
+                    for j in 0..side.len {
+                        let impulse: f64 = (0..d)
+                            .map(|k| problem.jacobian[side.at + k * side.len + j] * change[k])
+                            .sum::<f64>()
+                            * problem.step;
+                        if impulse != 0.0 {
+                            for l in 0..size {
+                                at.change[start + l] += inverses[place + l * size + side.first + j] * impulse;
+                            }
+                        }
+                    }
+                }
+            }
+            if is_set(pass.stop) {
+                return false;
+            }
+        }
+        self.follow(pass, at, inverses)
+    }
+
+    /// Relative velocities and the balance as they follow from velocities and forces.
+    fn renew(&mut self, pass: &Pass, at: &mut Iterate) {
+        let problem = &pass.problem;
+        at.defect.fill(0.0);
+        problem.pattern.multiply_add(problem.inertia, at.change, at.defect);
+        for rows in problem.rows {
+            problem.scatter(rows, -problem.step, &at.force[rows.range()], at.defect);
+            let moved = problem.gather(rows, at.change);
+            for k in 0..rows.count {
+                at.velocity[rows.first + k] = problem.free[rows.first + k] + moved[k];
+            }
+        }
+    }
+
+    /// One step of Newton's method with what is at rest held so, whatever rounding says of it.
+    fn polish(&mut self, pass: &Pass, at: &mut Iterate, stuck: &[bool]) -> bool {
+        let problem = &pass.problem;
+        for (i, rows) in problem.rows.iter().enumerate() {
+            let map = match stuck[i] {
+                true => held_map(pass, i, at.velocity),
+                false => pass.map(i, at.force, at.velocity),
+            };
+            let (gain, offset) = response(&map, rows.count, pass.weight[i]);
+            self.set(i, gain, offset);
+        }
+        if !self.factor(problem) {
+            return false;
+        }
+        self.solve(problem, at.defect);
+        self.go(problem, at, 1.0);
+        true
+    }
+
+    /// The change of the velocities by forces; `inverses` are those of the bodies alone.
+    fn accelerate(&mut self, problem: &Problem, force: &[f64], inverses: &[f64], change: &mut [f64]) -> bool {
+        let pattern = problem.pattern;
+        let impulse = &mut self.step[..pattern.rows()];
+        impulse.fill(0.0);
+        for rows in problem.rows {
+            problem.scatter(rows, problem.step, &force[rows.range()], impulse);
+        }
+        if problem.joined {
+            let stored = pattern.stored();
+            self.matrix[..stored].copy_from_slice(&problem.inertia[..stored]);
+            if !pattern.factor(&mut self.matrix[..stored], &mut self.pivots) {
+                return false;
+            }
+            change.copy_from_slice(impulse);
+            pattern.solve(&self.matrix, &self.pivots, change);
+            return true;
+        }
+        for body in 0..pattern.blocks() {
+            let (size, start) = (pattern.size(body), pattern.start(body));
+            let place = pattern.place(body, body).unwrap_or(0);
+            for i in 0..size {
+                let line = &inverses[place + i * size..place + (i + 1) * size];
+                change[start + i] = dot(line, &impulse[start..start + size]);
+            }
+        }
+        true
+    }
+
+    /// Velocities that follow from the forces.
+    fn follow(&mut self, pass: &Pass, at: &mut Iterate, inverses: &[f64]) -> bool {
+        if !self.accelerate(&pass.problem, at.force, inverses, at.change) {
+            return false;
+        }
+        self.renew(pass, at);
+        true
+    }
+}
+
+impl Kept {
+    fn reserve(&mut self, rows: usize, bodies: usize) {
+        self.change.resize(bodies.max(self.change.len()), 0.0);
+        self.defect.resize(bodies.max(self.defect.len()), 0.0);
+        self.force.resize(rows.max(self.force.len()), 0.0);
+        self.velocity.resize(rows.max(self.velocity.len()), 0.0);
+    }
+
+    fn take(&mut self, at: &Iterate) {
+        self.change[..at.change.len()].copy_from_slice(at.change);
+        self.defect[..at.defect.len()].copy_from_slice(at.defect);
+        self.force[..at.force.len()].copy_from_slice(at.force);
+        self.velocity[..at.velocity.len()].copy_from_slice(at.velocity);
+    }
+
+    fn give(&self, at: &mut Iterate) {
+        at.change.copy_from_slice(&self.change[..at.change.len()]);
+        at.defect.copy_from_slice(&self.defect[..at.defect.len()]);
+        at.force.copy_from_slice(&self.force[..at.force.len()]);
+        at.velocity.copy_from_slice(&self.velocity[..at.velocity.len()]);
+    }
+}
+
+impl Iterate<'_> {
+    /// No forces: the free velocities.
+    fn begin(&mut self, free: &[f64]) {
+        self.change.fill(0.0);
+        self.defect.fill(0.0);
+        self.force.fill(0.0);
+        self.velocity.copy_from_slice(free);
+    }
+}
+
+/// The natural map of a block that sticks.
+fn held_map(pass: &Pass, i: usize, velocity: &[f64]) -> NaturalMap {
+    let rows = &pass.problem.rows[i];
+    let rho = pass.rho[i];
+    let mut map = NaturalMap::default();
+    for k in 0..rows.count {
+        let rho = if k == 0 { rho[0] } else { rho[1] };
+        let target = if k == 0 { pass.target(i) } else { 0.0 };
+        map.residual[k] = -rho * (velocity[rows.first + k] - target);
+        map.by_velocity[k][k] = -rho;
+    }
+    map
+}
+
+/// df = f₀ − G·dw from the natural map with the compliance: (∂r/∂f − ε)·df + ∂r/∂w·dw = −r.
+pub(super) fn response(map: &NaturalMap, d: usize, compliance: f64) -> (Matrix, Vector) {
+    let (mut gain, mut offset) = ([[0.0; 3]; 3], [0.0; 3]);
+    if d == 1 {
+        let inverse = 1.0 / (map.by_force[0][0] - compliance);
+        gain[0][0] = inverse * map.by_velocity[0][0];
+        offset[0] = -inverse * map.residual[0];
+        return (gain, offset);
+    }
+    let mut by_force = map.by_force;
+    for k in 0..d {
+        by_force[k][k] -= compliance;
+    }
+    let inverse = invert_small(&by_force, d);
+    for k in 0..d {
+        for j in 0..d {
+            gain[k][j] = (0..d).map(|l| inverse[k][l] * map.by_velocity[l][j]).sum();
+        }
+        offset[k] = -(0..d).map(|l| inverse[k][l] * map.residual[l]).sum::<f64>();
+    }
+    (gain, offset)
 }
 
 impl Solver {
-    /// Buffers for islands of up to this size; a larger island makes them grow once.
-    pub fn new(max_rows: usize, max_blocks: usize) -> Self {
+    /// Buffers for islands of up to this many rows and blocks, and on these patterns.
+    pub fn new<'a>(rows: usize, blocks: usize, patterns: impl IntoIterator<Item = &'a Pattern>) -> Self {
         let mut solver = Self::default();
-        solver.reserve(max_rows, max_blocks);
+        for pattern in patterns {
+            solver.reserve(rows, blocks, pattern);
+        }
         solver
     }
 
-    fn reserve(&mut self, rows: usize, blocks: usize) {
-        if self.offsets.len() < blocks {
-            self.offsets.resize(blocks, 0);
-            self.broken.resize(blocks, false);
-            self.rho.resize(blocks, [0.0; 2]);
-            self.work.frozen.resize(blocks, false);
-            self.work.held.resize(blocks, 0.0);
+    fn reserve(&mut self, rows: usize, blocks: usize, pattern: &Pattern) {
+        let (bodies, stored) = (pattern.rows(), pattern.stored());
+        self.change.resize(bodies.max(self.change.len()), 0.0);
+        self.inverses.resize(stored.max(self.inverses.len()), 0.0);
+        for buffer in [&mut self.force, &mut self.velocity, &mut self.unit] {
+            buffer.resize(rows.max(buffer.len()), 0.0);
         }
-        let work = &mut self.work;
-        if work.step.len() < rows {
-            work.pivoting.reserve(rows);
-            for buffer in [
-                &mut work.lower,
-                &mut work.upper,
-                &mut work.shifted,
-                &mut work.ridge,
-                &mut work.centre,
-                &mut work.step,
-                &mut work.trial,
-                &mut work.trial_velocity,
-                &mut work.best,
-            ] {
-                buffer.resize(rows, 0.0);
-            }
-            work.matrix.resize(rows * rows, 0.0);
-            work.gram.resize(rows * rows, 0.0);
-            work.order.resize(rows, 0);
-        }
+        let blocks = blocks.max(self.blocks.len());
+        self.stuck.resize(blocks, false);
+        self.broken.resize(blocks, false);
+        self.root.resize((pattern.blocks() + 1).max(self.root.len()), 0);
+        self.blocks.resize(blocks, Block::Smooth);
+        self.own.resize(blocks, [[0.0; 3]; 3]);
+        self.rho.resize(blocks, [0.0; 2]);
+        self.weight.resize(blocks, 0.0);
+        self.sharper.resize(blocks, 0.0);
+        self.work.reserve(rows, blocks, bodies, stored, pattern.largest());
+        self.cones.reserve(rows, blocks);
+        self.kept.reserve(rows, bodies);
     }
 
-    /// Solves one island. `dims` are the rows of each block, `w_matrix` is W row by row, `w_bar` the free relative velocities.
-    /// `force` is the warm start (any values, also not finite) and receives the solution; `velocity` receives w, exactly 0.0 in
-    /// the rows of stuck blocks (a closed contact: exactly its target in the normal row); `stuck` tells which blocks are at rest.
+    /// Solves one island. Afterwards `change`, `force`, `velocity` and `stuck` hold the solution: velocities are exactly 0.0 in the rows
+    /// of stuck blocks (a closed contact: exactly its target in the normal row).
     ///
-    /// Input that is no problem at all (lengths that do not fit, numbers that are not finite) gives zero forces, `converged = false`
-    /// and an infinite residual.
-    #[allow(clippy::too_many_arguments)]
-    pub fn solve(
-        &mut self,
-        dims: &[usize],
-        w_matrix: &[f64],
-        w_bar: &[f64],
-        laws: &dyn Blocks,
-        force: &mut [f64],
-        velocity: &mut [f64],
-        stuck: &mut [bool],
-    ) -> Outcome {
-        let (n, m) = (w_bar.len(), dims.len());
-        let fits = dims.iter().sum::<usize>() == n
-            && dims.iter().all(|d| (1..=3).contains(d))
-            && w_matrix.len() == n * n
-            && (force.len(), velocity.len(), stuck.len()) == (n, n, m);
-        if !fits || w_matrix.iter().chain(w_bar).any(|value| !value.is_finite()) {
-            force.fill(0.0);
-            velocity.fill(0.0);
-            stuck.fill(false);
+    /// Input that is no problem at all (numbers that are not finite, a body without mass) gives zero forces, `converged = false` and an
+    /// infinite residual.
+    pub fn solve(&mut self, problem: &Problem, laws: &dyn Blocks) -> Outcome {
+        let (n, m, bodies) = (problem.free.len(), problem.rows.len(), problem.pattern.rows());
+        self.reserve(n, m, problem.pattern);
+        for i in 0..m {
+            self.blocks[i] = laws.block(i);
+        }
+        self.broken[..m].fill(false);
+        self.stuck[..m].fill(false);
+        self.force[..n].fill(0.0);
+        self.change[..bodies].fill(0.0);
+        self.velocity[..n].copy_from_slice(problem.free);
+        if !self.prepare(problem, laws) {
             return Outcome {
                 residual: f64::INFINITY,
                 iterations: 0,
                 converged: false,
             };
         }
-        if m == 1 && closed_form(w_matrix, w_bar, laws.block(0), force, velocity, stuck) {
+        if m == 1 && !problem.joined && self.closed_form(problem) {
+            let change = &mut self.change[..bodies];
+            self.work.accelerate(problem, &self.force[..n], &self.inverses, change);
             return Outcome {
                 residual: 0.0,
                 iterations: 1,
                 converged: true,
             };
         }
-        self.reserve(n, m);
-        let mut row = 0;
-        for (offset, d) in self.offsets.iter_mut().zip(dims) {
-            *offset = row;
-            row += d;
-        }
-        self.broken.fill(false);
-        let (singular, ridge) = self.work.find_ridge(w_matrix, n);
-        self.work.fill_ridge(w_matrix, n, ridge);
-        self.work.pivoting.forget();
-        if force.iter().any(|f| !f.is_finite()) {
-            force.fill(0.0);
-        }
-
         let mut iterations = 0;
+        // Afterwards a step that could not be solved by one way may be by another: how far a pass got counts at the end.
         loop {
-            let mut island = Island {
-                dims,
-                offsets: &self.offsets[..m],
-                matrix: w_matrix,
-                free: w_bar,
-                laws,
-                broken: &self.broken[..m],
-                scale: 1.0,
-                rho: &[],
-                singular,
-                held: None,
-                stop: self.stop.as_ref(),
-            };
-            island.scale = island.force_scale();
-            for i in 0..m {
-                self.rho[i] = island.factors(i);
-            }
-            island.rho = &self.rho[..m];
-            let work = &mut self.work;
-            let bounded = work.bounds(&island);
-            iterations += match bounded {
-                true => work.pivot(&island, force, velocity),
-                false => work.iterate(&island, force, velocity),
-            };
-            if bounded && island.residual(force, velocity, 0.0).0 > 1e3 * TOLERANCE {
-                // Rounding defeated the pivoting.
-                iterations += work.iterate(&island, force, velocity);
-            }
-            if singular {
-                work.share(&island, force, velocity);
-            }
-            let (mut residual, mut converged) = island.settle(force, velocity, stuck);
-            if !converged && residual < 1e3 * TOLERANCE {
-                // A force put on its limit disturbed a block of much smaller compliance.
-                affine(w_matrix, w_bar, force, velocity);
-                iterations += work.newton(&island, force, velocity, 0.0);
-                if singular {
-                    work.share(&island, force, velocity);
-                }
-                (residual, converged) = island.settle(force, velocity, stuck);
-            }
+            let (solved, residual) = self.pass(problem, laws);
+            iterations += solved;
             let mut breaks = false;
             for i in 0..m {
-                if !stuck[i] && !self.broken[i] && would_drop(laws.block(i), force, self.offsets[i]) {
+                if !self.stuck[i] && !self.broken[i] && would_drop(self.blocks[i], self.force[problem.rows[i].first]) {
                     self.broken[i] = true;
                     breaks = true;
                 }
@@ -344,291 +1279,484 @@ impl Solver {
                 return Outcome {
                     residual,
                     iterations,
-                    converged,
+                    converged: residual <= TOLERANCE,
                 };
             }
         }
     }
+
+    /// Compliances of the blocks alone, and what follows from them. False if a number is not finite.
+    fn prepare(&mut self, problem: &Problem, laws: &dyn Blocks) -> bool {
+        let pattern = problem.pattern;
+        if problem.free.iter().any(|value| !value.is_finite())
+            || !pattern.invert_diagonal(
+                problem.inertia,
+                &mut self.inverses,
+                &mut self.work.room,
+                &mut self.work.pivots,
+            )
+        {
+            return false;
+        }
+        let mut finite = true;
+        let mut heaviest = f64::INFINITY;
+        let mut largest = 0.0f64;
+        for (i, rows) in problem.rows.iter().enumerate() {
+            let d = rows.count;
+            let mut own = [[0.0; 3]; 3];
+            for side in rows.sides() {
+                let size = pattern.size(side.body);
+                let place = pattern.place(side.body, side.body).unwrap_or(0) + side.first * (size + 1);
+                for k in 0..d {
+                    let one = &problem.jacobian[side.at + k * side.len..side.at + (k + 1) * side.len];
+                    let mut lines = [0.0; 3];
+                    for (a, j) in one.iter().enumerate() {
+                        if *j == 0.0 {
+                            continue;
+                        }
+                        let line = &self.inverses[place + a * size..place + a * size + side.len];
+                        for l in 0..=k {
+                            let other = &problem.jacobian[side.at + l * side.len..side.at + (l + 1) * side.len];
+                            lines[l] += j * dot(line, other);
+                        }
+                    }
+                    for l in 0..=k {
+                        own[k][l] += problem.step * lines[l];
+                    }
+                    if lines[k] > 0.0 {
+                        heaviest = heaviest.min(problem.step * lines[k]);
+                    }
+                }
+            }
+            for k in 0..d {
+                for l in 0..k {
+                    own[l][k] = own[k][l];
+                }
+                finite &= own[k][k].is_finite();
+                largest = largest.max(own[k][k]);
+            }
+            self.own[i] = own;
+        }
+        if !finite {
+            return false;
+        }
+        // The largest force that can matter: a limit, or what stops a row alone.
+        let mut common = 0.0f64;
+        for (i, rows) in problem.rows.iter().enumerate() {
+            let limit = match self.blocks[i] {
+                Block::Dry {
+                    holding,
+                    kinetic,
+                    was_stuck,
+                } => Some(if was_stuck { holding } else { kinetic }.limit),
+                Block::Curve {
+                    holding,
+                    was_stuck: true,
+                } => Some(holding.limit),
+                Block::Curve { .. } => Some(laws.steady(i, 0.0).0.limit),
+                Block::Contact { .. } | Block::Lock | Block::Smooth => None,
+            };
+            common = limit
+                .filter(|limit| *limit < 1e100)
+                .map_or(common, |limit| common.max(limit));
+            let own = self.own[i][0][0];
+            if own > 1e-9 * largest {
+                common = common.max((problem.free[rows.first] - self.blocks[i].target()).abs() / own);
+            }
+        }
+        self.common = common.max(f64::MIN_POSITIVE);
+        let common = if common > 0.0 { common } else { 1.0 };
+        for (i, rows) in problem.rows.iter().enumerate() {
+            let d = rows.count;
+            // What no force moves needs a unit too: one that carries f − ρ·w over every limit.
+            let widest = |range: std::ops::Range<usize>| {
+                let speed = length(&problem.free[rows.first + range.start..rows.first + range.end]);
+                let own = range.map(|k| self.own[i][k][k]).fold(0.0, f64::max);
+                if own > 1e-15 * largest && own > 0.0 {
+                    own
+                } else if speed > 0.0 {
+                    speed / (4.0 * common)
+                } else {
+                    1.0
+                }
+            };
+            let compliance = match self.blocks[i] {
+                Block::Contact { .. } if d > 1 => [widest(0..1), widest(1..d)],
+                _ => [widest(0..d); 2],
+            };
+            self.rho[i] = compliance.map(|compliance| 1.0 / compliance);
+            for k in 0..d {
+                let least = 1e-9 * compliance[k.min(1)];
+                self.unit[rows.first + k] = self.own[i][k][k].max(least).sqrt();
+            }
+        }
+        for (i, weight) in self.weight[..problem.rows.len()].iter_mut().enumerate() {
+            // The heaviest body leans on the lighter ones.
+            let heavier = (heaviest * self.rho[i][0]).clamp(1e-12, 1.0);
+            self.sharper[i] = 1.0 / heavier;
+            *weight = (COMPLIANCE * heavier).max(LEAST_COMPLIANCE);
+        }
+        true
+    }
+
+    /// One friction whose compliance is the same in all directions (the paper on model P, eqs 12, 19 and 20). False if it is not that
+    /// case.
+    fn closed_form(&mut self, problem: &Problem) -> bool {
+        let Block::Dry {
+            holding,
+            kinetic,
+            was_stuck,
+        } = self.blocks[0]
+        else {
+            return false;
+        };
+        let d = problem.rows[0].count;
+        let own = &self.own[0];
+        let compliance = own[0][0];
+        let isotropic = (0..d).all(|k| (0..d).all(|l| own[k][l] == if k == l { compliance } else { 0.0 }));
+        if !isotropic || compliance <= 0.0 || kinetic.bias != 0.0 || holding.bias != 0.0 {
+            return false;
+        }
+        let free = problem.free;
+        let speed = length(&free[..d]);
+        let kinetic = kinetic.limit;
+        let limit = if was_stuck { holding.limit.max(kinetic) } else { kinetic };
+        let stuck = speed <= compliance * limit;
+        self.stuck[0] = stuck;
+        for k in 0..d {
+            if stuck {
+                let stopping = -free[k] / compliance;
+                self.force[k] = if d == 1 {
+                    stopping.clamp(-limit, limit)
+                } else {
+                    stopping
+                };
+                self.velocity[k] = 0.0;
+            } else {
+                self.force[k] = -kinetic * (free[k] / speed);
+                self.velocity[k] = free[k] * (1.0 - compliance * kinetic / speed);
+            }
+        }
+        if d == 1 && !stuck {
+            self.velocity[0] = free[0] + compliance * self.force[0];
+        }
+        true
+    }
+
+    /// Whether forces at rest may not be unique: bodies and the ground with the blocks that hold them together form a ring.
+    fn redundant(root: &mut [usize], problem: &Problem, stuck: &[bool], force: &[f64]) -> bool {
+        let ground = problem.pattern.blocks();
+        for (node, root) in root[..=ground].iter_mut().enumerate() {
+            *root = node;
+        }
+        fn find(root: &mut [usize], mut node: usize) -> usize {
+            while root[node] != node {
+                root[node] = root[root[node]];
+                node = root[node];
+            }
+            node
+        }
+        for (i, rows) in problem.rows.iter().enumerate() {
+            if !stuck[i] && force[rows.first] == 0.0 {
+                continue;
+            }
+            let [a, b] = rows.sides.map(|side| if side.len > 0 { side.body } else { ground });
+            if a == b {
+                // Nothing moves it.
+                continue;
+            }
+            let (a, b) = (find(root, a), find(root, b));
+            if a == b {
+                return true;
+            }
+            root[a] = b;
+        }
+        false
+    }
+
+    /// One pass: all blocks with the limits they have now. Returns the number of systems solved and the residual.
+    fn pass(&mut self, problem: &Problem, laws: &dyn Blocks) -> (usize, f64) {
+        let (n, m, bodies) = (problem.free.len(), problem.rows.len(), problem.pattern.rows());
+        let pass = Pass {
+            problem: *problem,
+            laws,
+            blocks: &self.blocks[..m],
+            broken: &self.broken[..m],
+            rho: &self.rho[..m],
+            unit: &self.unit[..n],
+            weight: &self.weight[..m],
+            sharper: &self.sharper[..m],
+            own: &self.own[..m],
+            common: self.common,
+            stop: self.stop.as_ref(),
+        };
+        let mut defect = std::mem::take(&mut self.work.defect);
+        let mut at = Iterate {
+            change: &mut self.change[..bodies],
+            force: &mut self.force[..n],
+            velocity: &mut self.velocity[..n],
+            defect: &mut defect[..bodies],
+        };
+        at.begin(problem.free);
+        for i in 0..m {
+            self.stuck[i] = pass.blocks[i].was_stuck() && !pass.broken[i];
+        }
+        // Bristles may have several roots, and their force may fall with velocity: each block by itself shows the way.
+        let smooth = (0..m).any(|i| matches!(pass.blocks[i], Block::Smooth));
+        let swept = smooth && self.work.sweep(&pass, &mut at, &self.inverses, 1);
+        let hold = if swept { None } else { Some(&self.stuck[..m]) };
+        let (mut solved, mut residual) = self.work.newton(&pass, &mut at, hold);
+        let enough = |at: &Iterate, residual: f64| {
+            let blur = if smooth {
+                pass.blur(at.force, at.velocity) / pass.scale(at.force)
+            } else {
+                0.0
+            };
+            if residual > TOLERANCE && residual <= blur.min(1e-9) {
+                TOLERANCE
+            } else {
+                residual
+            }
+        };
+        residual = enough(&at, residual);
+        let curved = (0..m).any(|i| matches!(pass.law(i), Law::Curve(_) | Law::Smooth(_)));
+        if residual > TOLERANCE && curved && !is_set(pass.stop) {
+            // Laws that may fall with velocity: every block by itself finds the root it should have.
+            let mut sweeps = 8;
+            at.begin(problem.free);
+            for _ in 0..RESCUES {
+                if !self.work.sweep(&pass, &mut at, &self.inverses, sweeps) {
+                    break;
+                }
+                self.kept.take(&at);
+                let (more, left) = self.work.newton(&pass, &mut at, None);
+                solved += more + sweeps;
+                residual = enough(&at, left);
+                if residual <= TOLERANCE {
+                    break;
+                }
+                self.kept.give(&mut at);
+                sweeps *= 2;
+            }
+        }
+        let slides = |at: &Iterate, scale: f64| {
+            (0..m).any(|i| {
+                matches!(pass.blocks[i], Block::Contact { was_stuck: true, .. })
+                    && !pass.broken[i]
+                    && at.force[problem.rows[i].first] > 0.0
+                    && !pass.at_rest(i, at.force, at.velocity, at.change, scale)
+            })
+        };
+        let scale = pass.scale(at.force);
+        // Bristles whose force falls with velocity: a shorter step helps more.
+        let hopeless = smooth && residual > TOLERANCE;
+        if (residual > TOLERANCE || slides(&at, scale)) && !hopeless && !is_set(pass.stop) {
+            self.kept.take(&at);
+            let first = residual;
+            at.begin(problem.free);
+            let found = self.cones.solve(&pass, &mut self.work, &mut at);
+            solved += found;
+            let (more, left) = self.work.newton(&pass, &mut at, None);
+            solved += more;
+            residual = left;
+            if residual > TOLERANCE && first > TOLERANCE {
+                let mut kept = std::mem::take(&mut self.kept);
+                let (more, left) = self.work.soften(&pass, &mut at, &mut kept);
+                self.kept = kept;
+                solved += more;
+                residual = left;
+            } else if residual > TOLERANCE {
+                self.kept.give(&mut at);
+                residual = first;
+            }
+        }
+        let mut sharing = m > 1;
+        for attempt in 0..4 {
+            let unstopped = pass.unstopped(at.force, at.velocity);
+            if residual <= TOLERANCE && unstopped > UNSTOPPED {
+                residual = unstopped;
+            }
+            let scale = pass.scale(at.force);
+            for i in 0..m {
+                self.stuck[i] = pass.at_rest(i, at.force, at.velocity, at.change, scale);
+            }
+            clean(&pass, &mut at, &self.stuck[..m]);
+            let mut shared = false;
+            if residual <= TOLERANCE && sharing {
+                self.kept.take(&at);
+                if Self::redundant(&mut self.root, problem, &self.stuck[..m], at.force) {
+                    shared = self.work.share(&pass, &mut at, &self.stuck[..m]);
+                    if !shared {
+                        self.kept.give(&mut at);
+                    }
+                }
+            }
+            // Velocities by the forces that are returned: what was lost on the way shows.
+            if residual > TOLERANCE || !self.work.follow(&pass, &mut at, &self.inverses) {
+                break;
+            }
+            let found = pass.residual(at.force, at.velocity);
+            let (exact, left) = (found.force / pass.common, found.largest / pass.scale(at.force));
+            if shared && left > 0.5 * TOLERANCE && attempt > 0 {
+                // The forces as they were found obey their laws better.
+                self.kept.give(&mut at);
+                sharing = false;
+                continue;
+            }
+            let left = enough(&at, left);
+            if exact <= 1e-13
+                || attempt >= 2
+                || (smooth && left <= TOLERANCE)
+                || !self.work.polish(&pass, &mut at, &self.stuck[..m])
+            {
+                residual = left;
+                break;
+            }
+        }
+        for (i, rows) in problem.rows.iter().enumerate() {
+            let closed = matches!(pass.blocks[i], Block::Contact { .. }) && at.force[rows.first] > 0.0;
+            if closed {
+                at.velocity[rows.first] = pass.target(i);
+            }
+            if self.stuck[i] {
+                let first = rows.first + usize::from(closed);
+                at.velocity[first..rows.first + rows.count].fill(0.0);
+            }
+        }
+        self.work.defect = defect;
+        (solved, residual)
+    }
+}
+
+/// The nearest force that a law at rest admits, and its derivative.
+fn project(law: Law, f: &[f64]) -> (Vector, Matrix) {
+    let d = f.len();
+    let (mut found, mut slope) = ([0.0; 3], [[0.0; 3]; 3]);
+    let mut identity = || {
+        for k in 0..d {
+            found[k] = f[k];
+            slope[k][k] = 1.0;
+        }
+    };
+    match law {
+        Law::Smooth(_) | Law::Lock => identity(),
+        Law::Dry(_) | Law::Curve(_) => {
+            let level = match law {
+                Law::Curve(curve) => curve.at(0.0).0,
+                Law::Dry(level) => level,
+                _ => Level::default(),
+            };
+            let shifted = unbiased(f, level);
+            let size = length(&shifted[..d]);
+            if size <= level.limit {
+                identity();
+            } else {
+                let share = level.limit / size;
+                for k in 0..d {
+                    found[k] = share * shifted[k];
+                    for l in 0..d {
+                        let along = shifted[k] * shifted[l] / (size * size);
+                        slope[k][l] = share * (if k == l { 1.0 } else { 0.0 } - along);
+                    }
+                }
+                if d == 1 {
+                    (found[0], slope[0][0]) = (level.limit.copysign(shifted[0]), 0.0);
+                }
+                found[0] += level.bias;
+            }
+        }
+        Law::Contact { mu, .. } => {
+            let size = length(&f[1..]);
+            if f[0] >= 0.0 && size <= mu * f[0] {
+                identity();
+            } else if f[0] + mu * size > 0.0 {
+                // On the surface of the cone.
+                let normal = (f[0] + mu * size) / (1.0 + mu * mu);
+                let mut towards = [1.0, 0.0, 0.0];
+                for k in 1..d {
+                    towards[k] = if size > 0.0 { mu * f[k] / size } else { 0.0 };
+                }
+                for k in 0..d {
+                    found[k] = normal * towards[k];
+                    for l in 0..d {
+                        slope[k][l] = towards[k] * towards[l] / (1.0 + mu * mu);
+                        if k > 0 && l > 0 && size > 0.0 {
+                            let along = f[k] * f[l] / (size * size);
+                            slope[k][l] += mu * normal / size * (if k == l { 1.0 } else { 0.0 } - along);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    (found, slope)
+}
+
+/// What a block carries in proportion to others: its limit, or the common value. A limit of nothing takes no part.
+fn share_of(pass: &Pass, i: usize) -> f64 {
+    let limit = match pass.law(i) {
+        Law::Dry(level) => level.limit,
+        Law::Curve(curve) => curve.at(0.0).0.limit,
+        _ => pass.common,
+    };
+    let share = (limit / pass.common).min(1e6);
+    if share > 1e-12 { share } else { 0.0 }
 }
 
 /// Whether a block that slips in spite of its holding limit has another law to drop to.
-fn would_drop(block: Block, force: &[f64], offset: usize) -> bool {
+fn would_drop(block: Block, normal: f64) -> bool {
     match block {
         Block::Dry {
             holding,
             kinetic,
             was_stuck,
         } => was_stuck && holding != kinetic,
-        Block::Curve { was_stuck, .. } => was_stuck,
+        Block::Curve { .. } => true,
         Block::Contact {
             mu_static,
             mu_kinetic,
             was_stuck,
             ..
-        } => was_stuck && mu_static != mu_kinetic && force[offset] > 0.0,
+        } => was_stuck && mu_static != mu_kinetic && normal > 0.0,
         Block::Smooth | Block::Lock => false,
     }
 }
 
-/// One friction whose compliance is the same in all directions (the paper on model P, eqs 12, 19 and 20). False if it is not that case.
-fn closed_form(
-    w: &[f64],
-    w_bar: &[f64],
-    block: Block,
-    force: &mut [f64],
-    velocity: &mut [f64],
-    stuck: &mut [bool],
-) -> bool {
-    let Block::Dry {
-        holding,
-        kinetic,
-        was_stuck,
-    } = block
-    else {
-        return false;
-    };
-    let d = w_bar.len();
-    let compliance = w[0];
-    let isotropic = (0..d * d).all(|k| w[k] == if k % (d + 1) == 0 { compliance } else { 0.0 });
-    if !isotropic || compliance < 0.0 {
-        return false;
-    }
-    if kinetic.bias != 0.0 || holding.bias != 0.0 {
-        return false;
-    }
-    let speed = length(w_bar);
-    let kinetic = kinetic.limit;
-    let limit = if was_stuck { holding.limit.max(kinetic) } else { kinetic };
-    stuck[0] = speed <= compliance * limit;
-    for k in 0..d {
-        if stuck[0] {
-            let stopping = if compliance > 0.0 { -w_bar[k] / compliance } else { 0.0 };
-            force[k] = if d == 1 {
-                stopping.clamp(-limit, limit)
-            } else {
-                stopping
-            };
-            velocity[k] = 0.0;
-        } else {
-            force[k] = -kinetic * (w_bar[k] / speed);
-            velocity[k] = w_bar[k] * (1.0 - compliance * kinetic / speed);
-        }
-    }
-    if d == 1 && !stuck[0] {
-        velocity[0] = w_bar[0] + compliance * force[0];
-    }
-    true
-}
-
-impl<'a> Island<'a> {
-    fn law(&self, i: usize) -> Law<'a> {
-        let law = Law::of(
-            self.laws.block(i),
-            Asked {
-                laws: self.laws,
-                block: i,
-            },
-            self.broken[i],
-        );
-        match (law, self.held) {
-            (Law::Contact { target, .. }, Some(held)) => Law::Contact {
-                target,
-                mu: 0.0,
-                base: held[i],
-            },
-            _ => law,
-        }
-    }
-
-    fn rows(&self, i: usize) -> std::ops::Range<usize> {
-        self.offsets[i]..self.offsets[i] + self.dims[i]
-    }
-
-    fn diagonal(&self, row: usize) -> f64 {
-        self.matrix[row * (self.free.len() + 1)].max(0.0)
-    }
-
-    /// √W_ii: forces times this are comparable between rows.
-    fn unit(&self, row: usize) -> f64 {
-        let unit = self.diagonal(row).sqrt();
-        if unit > 0.0 { unit } else { 1.0 }
-    }
-
-    fn force_scale(&self) -> f64 {
-        let mut scale = 0.0f64;
-        for i in 0..self.dims.len() {
-            let law = self.law(i);
-            if let Some(limit) = law.limit()
-                && limit.is_finite()
-            {
-                scale = scale.max(limit);
-            }
-            for row in self.rows(i) {
-                let target = match law {
-                    Law::Contact { target, .. } if row == self.offsets[i] => target,
-                    _ => 0.0,
-                };
-                if self.diagonal(row) > 0.0 {
-                    scale = scale.max((self.free[row] - target).abs() / self.diagonal(row));
-                }
-            }
-        }
-        if scale > 0.0 && scale.is_finite() { scale } else { 1.0 }
-    }
-
-    fn factors(&self, i: usize) -> [f64; 2] {
-        let rows = self.rows(i);
-        let largest = |rows: std::ops::Range<usize>| rows.map(|row| self.diagonal(row)).fold(0.0, f64::max);
-        let (first, others) = match self.law(i) {
-            Law::Contact { .. } => (rows.start..rows.start + 1, rows.start + 1..rows.end),
-            _ => (rows.clone(), rows.clone()),
-        };
-        [first, others].map(|rows| {
-            let compliance = largest(rows.clone());
-            let speed = length(&self.free[rows]);
-            if compliance > 0.0 {
-                1.0 / compliance
-            } else if speed > 0.0 {
-                // Nothing moves this block: any factor that carries f − ρ·w̄ over the limit.
-                4.0 * self.scale / speed
-            } else {
-                1.0
-            }
-        })
-    }
-
-    /// Largest defect of a law relative to the force scale, and the sum of squares.
-    fn residual(&self, force: &[f64], velocity: &[f64], smoothing: f64) -> (f64, f64) {
-        let (mut largest, mut squares) = (0.0f64, 0.0);
-        let mut add = |r: f64| {
-            let defect = (r / self.scale).abs();
-            largest = if defect.is_nan() {
-                f64::INFINITY
-            } else {
-                largest.max(defect)
-            };
-            squares += defect * defect;
-        };
-        for i in 0..self.dims.len() {
-            let rows = self.rows(i);
-            let (f, w) = (&force[rows.clone()], &velocity[rows]);
-            match (self.law(i), f) {
-                (Law::Dry(Level { limit, bias }), [f]) if smoothing == 0.0 => {
-                    let f = f - bias;
-                    add((f - self.rho[i][0] * w[0]).max(-limit).min(limit) - f);
-                }
-                (law, _) => {
-                    let map = natural_map(law, f, w, self.rho[i], smoothing);
-                    map.residual[..f.len()].iter().for_each(|r| add(*r));
-                }
-            }
-        }
-        (largest, if squares.is_nan() { f64::INFINITY } else { squares })
-    }
-
-    /// The size of velocities that are rounding of w̄ + W·f, relative to the terms of the rows.
-    fn rounding(&self, rows: std::ops::Range<usize>, force: &[f64]) -> f64 {
-        let n = self.free.len();
-        let size = |row: usize| -> f64 {
-            let terms = self.matrix[row * n..(row + 1) * n].iter().zip(force);
-            self.free[row].abs() + terms.map(|(w, f)| (w * f).abs()).sum::<f64>()
-        };
-        16.0 * f64::EPSILON * rows.map(size).fold(0.0, f64::max)
-    }
-
-    fn at_rest(&self, law: Law, i: usize, force: &[f64], velocity: &[f64]) -> bool {
-        let rows = self.rows(i);
-        let (f, w, rho) = (&force[rows.clone()], &velocity[rows.clone()], self.rho[i]);
-        let slow = |w: &[f64], rows| length(w) <= self.rounding(rows, force);
-        match law {
-            Law::Lock => true,
-            Law::Smooth(_) => false,
-            Law::Dry(level) => {
-                outside(&unbiased(f, level)[..f.len()], w, rho[0], level.limit).is_none() || slow(w, rows)
-            }
+/// Removes what rounding left: slipping forces are at their limit, stuck velocities are 0.0, open contacts carry nothing.
+fn clean(pass: &Pass, at: &mut Iterate, stuck: &[bool]) {
+    for (i, rows) in pass.problem.rows.iter().enumerate() {
+        let rho = pass.rho[i];
+        let range = rows.range();
+        let (f, w) = (&mut at.force[range.clone()], &mut at.velocity[range]);
+        match pass.law(i) {
+            Law::Dry(level) => bound(f, w, rho[0], level, stuck[i]),
             Law::Curve(curve) => {
-                let level = curve.at(length(w)).0;
-                outside(&unbiased(f, level)[..f.len()], w, rho[0], level.limit).is_none() || slow(w, rows)
+                let speed = if stuck[i] { 0.0 } else { length(w) };
+                bound(f, w, rho[0], curve.at(speed).0, stuck[i]);
             }
-            Law::Contact { target, mu, .. } => {
-                let normal = f[0] - rho[0] * (w[0] - target);
-                let tangential = rows.start + 1..rows.end;
-                normal > 0.0 && (outside(&f[1..], &w[1..], rho[1], mu * normal).is_none() || slow(&w[1..], tangential))
-            }
-        }
-    }
-
-    /// Says which blocks are stuck, removes what rounding left (slipping forces are at their limit, stuck velocities are 0.0, open
-    /// contacts carry nothing) and returns the residual of what is then there, with w computed from the forces.
-    fn settle(&self, force: &mut [f64], velocity: &mut [f64], stuck: &mut [bool]) -> (f64, bool) {
-        self.clean(force, velocity, stuck);
-        affine(self.matrix, self.free, force, velocity);
-        // Putting a force on its limit can set a block of much smaller compliance in motion: then look again.
-        let creeps = |i: usize| self.rho[i][1] * length(&velocity[self.rows(i)]) > TOLERANCE * self.scale;
-        if (0..self.dims.len()).any(|i| stuck[i] && creeps(i)) {
-            self.clean(force, velocity, stuck);
-            affine(self.matrix, self.free, force, velocity);
-        }
-        let (residual, _) = self.residual(force, velocity, 0.0);
-        let converged = residual <= TOLERANCE || self.solved(force, velocity);
-        for i in 0..self.dims.len() {
-            let rows = self.rows(i);
-            if stuck[i] {
-                velocity[rows.clone()].fill(0.0);
-            }
-            if let Law::Contact { target, .. } = self.law(i)
-                && force[rows.start] > 0.0
-            {
-                velocity[rows.start] = target;
-            }
-        }
-        (residual, converged)
-    }
-
-    /// Says which blocks are stuck and puts their forces where their law has them.
-    fn clean(&self, force: &mut [f64], velocity: &[f64], stuck: &mut [bool]) {
-        for i in 0..self.dims.len() {
-            let law = self.law(i);
-            stuck[i] = self.at_rest(law, i, force, velocity);
-            let rho = self.rho[i];
-            let rows = self.rows(i);
-            let (f, w) = (&mut force[rows.clone()], &velocity[rows]);
-            match law {
-                Law::Dry(level) => bound(f, w, rho[0], level, stuck[i]),
-                Law::Curve(curve) => {
-                    let speed = if stuck[i] { 0.0 } else { length(w) };
-                    bound(f, w, rho[0], curve.at(speed).0, stuck[i]);
+            Law::Contact { target, mu } => {
+                if f[0] - rho[0] * (w[0] - target) > 0.0 {
+                    f[0] = f[0].max(0.0);
+                    let limit = mu * f[0];
+                    bound(&mut f[1..], &w[1..], rho[1], limit.into(), stuck[i]);
+                    w[0] = target;
+                } else {
+                    f.fill(0.0);
                 }
-                Law::Contact { target, mu, .. } => {
-                    if f[0] - rho[0] * (w[0] - target) > 0.0 {
-                        f[0] = f[0].max(0.0);
-                        let limit = mu * f[0];
-                        bound(&mut f[1..], &w[1..], rho[1], limit.into(), stuck[i]);
-                    } else {
-                        f.fill(0.0);
-                    }
+                if stuck[i] {
+                    w[1..].fill(0.0);
                 }
-                Law::Smooth(_) | Law::Lock => {}
+                continue;
             }
+            Law::Smooth(force) => {
+                let (psi, _) = smooth(force, w);
+                (0..f.len()).for_each(|k| f[k] = -psi[k]);
+            }
+            Law::Lock => {}
         }
-    }
-
-    /// Whether every law holds so.
-    fn solved(&self, force: &[f64], velocity: &[f64]) -> bool {
-        (0..self.dims.len()).all(|i| self.holds(i, force, velocity))
-    }
-
-    /// Whether the law of a block holds within the tolerance and the rounding of its velocity.
-    fn holds(&self, i: usize, force: &[f64], velocity: &[f64]) -> bool {
-        let rows = self.rows(i);
-        let d = rows.len();
-        let rounding = self.rounding(rows.clone(), force);
-        let (f, w) = (&force[rows.clone()], &velocity[rows]);
-        let map = natural_map(self.law(i), f, w, self.rho[i], 0.0);
-        (0..d).all(|k| {
-            let sensitivity = map.by_velocity[k].iter().fold(0.0f64, |a, b| a.max(b.abs()));
-            map.residual[k].abs() <= TOLERANCE * self.scale + sensitivity * rounding
-        })
+        if stuck[i] {
+            w.fill(0.0);
+        }
     }
 }
 
@@ -653,548 +1781,6 @@ fn bound(f: &mut [f64], w: &[f64], rho: f64, Level { limit, bias }: Level, stuck
     } else if let Some(direction) = outside(f, w, rho, limit) {
         for (component, towards) in f.iter_mut().zip(direction) {
             *component = limit * towards;
-        }
-    }
-}
-
-impl Work {
-    /// Whether W is singular, and the ridge (relative to the diagonal) that makes it safely definite: far above rounding, and far
-    /// below the smallest real pivot so that a few rounds of removing its effect suffice.
-    fn find_ridge(&mut self, w_matrix: &[f64], n: usize) -> (bool, f64) {
-        let copy = &mut self.matrix[..n * n];
-        copy.copy_from_slice(w_matrix);
-        let (rank, smallest) = rank(copy, n, &mut self.step[..n], SINGULAR);
-        (rank < n, if rank < n { (1e-6 * smallest).max(1e-12) } else { 0.0 })
-    }
-
-    fn fill_ridge(&mut self, w_matrix: &[f64], n: usize, ridge: f64) {
-        let largest = (0..n).map(|i| w_matrix[i * (n + 1)]).fold(0.0, f64::max);
-        for i in 0..n {
-            let own = w_matrix[i * (n + 1)];
-            // A row that nothing moves needs some stiffness too.
-            let unit = if own > 0.0 {
-                own
-            } else if largest > 0.0 {
-                largest
-            } else {
-                1.0
-            };
-            self.ridge[i] = ridge * unit;
-        }
-    }
-
-    /// Writes the island as a problem with bounds if it is one.
-    fn bounds(&mut self, island: &Island) -> bool {
-        for i in 0..island.dims.len() {
-            let law = island.law(i);
-            for row in island.rows(i) {
-                let first = row == island.offsets[i];
-                let (lower, upper, target) = match law {
-                    Law::Lock => (f64::NEG_INFINITY, f64::INFINITY, 0.0),
-                    Law::Dry(Level { limit, bias }) if island.dims[i] == 1 || limit == 0.0 => {
-                        (bias - limit, bias + limit, 0.0)
-                    }
-                    Law::Contact { target, .. } if first => (0.0, f64::INFINITY, target),
-                    Law::Contact { mu: 0.0, .. } => (0.0, 0.0, 0.0),
-                    _ => return false,
-                };
-                (self.lower[row], self.upper[row]) = (lower, upper);
-                self.shifted[row] = island.free[row] - target;
-            }
-        }
-        true
-    }
-
-    /// Pivoting; with a ridge several times, each time pulled to the last solution, which removes the effect of the ridge. The first
-    /// pull is to zero, so that the forces that do not matter stay small.
-    fn pivot(&mut self, island: &Island, force: &mut [f64], velocity: &mut [f64]) -> usize {
-        let n = force.len();
-        let problem = Bounded {
-            matrix: island.matrix,
-            free: &self.shifted[..n],
-            lower: &self.lower[..n],
-            upper: &self.upper[..n],
-            ridge: &self.ridge[..n],
-        };
-        let (mut iterations, mut last) = (0, f64::INFINITY);
-        self.centre[..n].fill(0.0);
-        loop {
-            iterations += self.pivoting.solve(&problem, &self.centre[..n], force, island.stop);
-            for i in 0..n {
-                // Not `clamp`, which panics at a bound that is no number.
-                let (lower, upper) = (self.lower[i], self.upper[i]);
-                force[i] = match force[i] {
-                    f if f < lower => lower,
-                    f if f > upper => upper,
-                    f => f,
-                };
-            }
-            affine(island.matrix, island.free, force, velocity);
-            if !island.singular {
-                return iterations;
-            }
-            let (residual, _) = island.residual(force, velocity, 0.0);
-            // Also where the residual is no number, or infinite for ever: a row that nothing moves.
-            let stalls = !residual.is_finite() || residual > 0.5 * last;
-            last = residual;
-            if residual == 0.0 || stalls {
-                break;
-            }
-            self.centre[..n].copy_from_slice(force);
-        }
-        if last > 1e-15 {
-            iterations += self.newton(island, force, velocity, 0.0);
-        }
-        iterations
-    }
-
-    /// Newton's method; where it stops, once the way through smoothed laws, once through held limits, then sweeps (a falling curve: sweeps
-    /// first, which choose its root). Ends with the best iterate in `force` and `velocity`.
-    fn iterate(&mut self, island: &Island, force: &mut [f64], velocity: &mut [f64]) -> usize {
-        let n = force.len();
-        // Where forces or roots are not unique, the answer must not depend on the warm start.
-        let has_curve = (0..island.dims.len()).any(|i| matches!(island.law(i), Law::Curve(_)));
-        let has_contact = (0..island.dims.len()).any(|i| matches!(island.law(i), Law::Contact { .. }));
-        let smooth = (0..island.dims.len()).filter(|&i| matches!(island.law(i), Law::Smooth(_)));
-        let smooth = smooth.count();
-        let most = if smooth > 0 { SMOOTH_RESCUES } else { usize::MAX };
-        let absurd = 1e3 * island.scale;
-        if island.singular || has_curve || force.iter().any(|f| f.abs() > absurd) {
-            force.fill(0.0);
-        }
-        affine(island.matrix, island.free, force, velocity);
-        sweep(island, force, velocity, 1);
-        affine(island.matrix, island.free, force, velocity);
-        self.best[..n].fill(0.0);
-        let (mut iterations, mut sweeps, mut rescues, mut best) = (1, 8, 0, f64::INFINITY);
-        loop {
-            iterations += self.newton(island, force, velocity, 0.0);
-            let (defect, _) = island.residual(force, velocity, 0.0);
-            if defect < best {
-                best = defect;
-                self.best[..n].copy_from_slice(force);
-            }
-            // Where rounding of the velocities is more than the tolerance there is nothing more to find.
-            let enough = || best <= TOLERANCE || (defect == best && island.solved(force, velocity));
-            let spent = iterations > ITERATIONS || rescues == most || is_set(island.stop);
-            if best <= 0.1 * TOLERANCE || (rescues > 0 && enough()) || spent {
-                break;
-            }
-            rescues += 1;
-            // Smooth laws have no corners.
-            if rescues == 1 + usize::from(has_curve) && smooth < island.dims.len() {
-                iterations += self.follow_smoothing(island, force, velocity);
-            } else if has_contact && rescues == 2 {
-                iterations += self.hold_limits(island, force, velocity);
-            } else {
-                iterations += sweeps;
-                sweep(island, force, velocity, sweeps);
-                affine(island.matrix, island.free, force, velocity);
-                sweeps = (2 * sweeps).min(256);
-            }
-        }
-        force.copy_from_slice(&self.best[..n]);
-        affine(island.matrix, island.free, force, velocity);
-        iterations
-    }
-
-    /// Solves the laws with rounded corners, sharper and sharper. Rounded dry friction is smooth and monotone, so Newton's method with
-    /// a line search finds it from anywhere; each solution is a good start for the next.
-    fn follow_smoothing(&mut self, island: &Island, force: &mut [f64], velocity: &mut [f64]) -> usize {
-        let mut iterations = 0;
-        let mut smoothing = island.scale;
-        while smoothing > 1e-12 * island.scale {
-            let steps = self.newton(island, force, velocity, smoothing);
-            iterations += steps;
-            smoothing *= if steps <= 4 { 0.03 } else { 0.2 };
-        }
-        iterations
-    }
-
-    /// Contacts with friction limits fixed at μ·N of the last solution are a convex problem, which is solved reliably; repeating it
-    /// with the new normal forces (Haslinger) comes close to the true solution unless friction is very strong.
-    fn hold_limits(&mut self, island: &Island, force: &mut [f64], velocity: &mut [f64]) -> usize {
-        let mut held = std::mem::take(&mut self.held);
-        let mut iterations = 0;
-        held.fill(0.0);
-        for round in 0..40 {
-            let fixed = Island {
-                held: Some(&held),
-                ..*island
-            };
-            iterations += self.newton(&fixed, force, velocity, 0.0);
-            if fixed.residual(force, velocity, 0.0).0 > 1e-9 {
-                iterations += self.follow_smoothing(&fixed, force, velocity);
-                iterations += self.newton(&fixed, force, velocity, 0.0);
-            }
-            let mut change = 0.0f64;
-            for i in 0..island.dims.len() {
-                if let Law::Contact { mu, .. } = island.law(i) {
-                    let limit = mu * force[island.offsets[i]].max(0.0);
-                    let next = if round < 10 { limit } else { 0.5 * (limit + held[i]) };
-                    change = change.max((next - held[i]).abs());
-                    held[i] = next;
-                }
-            }
-            if change <= 1e-9 * island.scale || is_set(island.stop) {
-                break;
-            }
-        }
-        self.held = held;
-        iterations
-    }
-
-    /// Newton's method on the natural map as long as the residual falls. Returns the number of steps.
-    fn newton(&mut self, island: &Island, force: &mut [f64], velocity: &mut [f64], smoothing: f64) -> usize {
-        let (mut defect, mut merit) = island.residual(force, velocity, smoothing);
-        // Far from the solution the way there may lead uphill: the largest of the last values is what must be beaten.
-        let mut recent = [merit; MEMORY];
-        for step in 0..NEWTON_STEPS {
-            if defect <= 1e-17 || is_set(island.stop) {
-                return step + 1;
-            }
-            recent[step % MEMORY] = merit;
-            let to_beat = if defect > 1e-6 {
-                recent.iter().copied().fold(0.0, f64::max)
-            } else {
-                merit
-            };
-            // Far away the ridge keeps the step small; close by it would slow down the convergence.
-            let ridge_first = !island.singular || smoothing > 0.0 || defect > 1e-4;
-            let mut improved = false;
-            for ridge in [ridge_first, !ridge_first] {
-                improved = improved
-                    || (ridge || island.singular)
-                        && self.newton_step(island, force, velocity, smoothing, ridge)
-                        && self.search(island, force, velocity, smoothing, to_beat);
-            }
-            if !improved {
-                return step + 1;
-            }
-            let before = defect;
-            (defect, merit) = island.residual(force, velocity, smoothing);
-            if defect <= 0.1 * TOLERANCE && defect > 0.5 * before {
-                return step + 1;
-            }
-        }
-        NEWTON_STEPS
-    }
-
-    /// The Newton step of the natural map into `step`: (∂r/∂f + ∂r/∂w·W)·δ = −r, with the ridge added to W, or without it and leaving
-    /// alone the forces that do not matter.
-    fn newton_step(&mut self, island: &Island, force: &[f64], velocity: &[f64], smoothing: f64, ridge: bool) -> bool {
-        let n = force.len();
-        for i in 0..island.dims.len() {
-            let rows = island.rows(i);
-            let (f, w) = (&force[rows.clone()], &velocity[rows.clone()]);
-            let map = natural_map(island.law(i), f, w, island.rho[i], smoothing);
-            for (k, row) in rows.clone().enumerate() {
-                // Rows in comparable units, so that the choice of pivots means something.
-                let unit = island.unit(row);
-                let line = &mut self.matrix[row * n..(row + 1) * n];
-                line.fill(0.0);
-                for (l, other) in rows.clone().enumerate() {
-                    let weight = unit * map.by_velocity[k][l];
-                    if weight != 0.0 {
-                        for (entry, w) in line.iter_mut().zip(&island.matrix[other * n..(other + 1) * n]) {
-                            *entry += weight * w;
-                        }
-                        if ridge {
-                            line[other] += weight * self.ridge[other];
-                        }
-                    }
-                    line[other] += unit * map.by_force[k][l];
-                }
-                self.step[row] = -unit * map.residual[k];
-            }
-        }
-        let (matrix, step) = (&mut self.matrix[..n * n], &mut self.step[..n]);
-        if ridge {
-            return lu_solve(matrix, n, step);
-        }
-        for line in matrix.chunks_exact_mut(n) {
-            for (j, entry) in line.iter_mut().enumerate() {
-                *entry /= island.unit(j);
-            }
-        }
-        let basic = eliminate(matrix, n, step, &mut self.order[..n], DEPENDENT);
-        self.trial[..n].fill(0.0);
-        for k in 0..basic {
-            self.trial[self.order[k]] = step[k] / island.unit(self.order[k]);
-        }
-        step.copy_from_slice(&self.trial[..n]);
-        step.iter().all(|value| value.is_finite())
-    }
-
-    /// Goes along `step` as far as the sum of squares of the residual falls well. False if it does not anywhere.
-    fn search(&mut self, island: &Island, force: &mut [f64], velocity: &mut [f64], smoothing: f64, merit: f64) -> bool {
-        let n = force.len();
-        for fraction in [1.0, 0.5, 0.25, 0.1, 0.03] {
-            for i in 0..n {
-                self.trial[i] = force[i] + fraction * self.step[i];
-            }
-            affine(
-                island.matrix,
-                island.free,
-                &self.trial[..n],
-                &mut self.trial_velocity[..n],
-            );
-            let (_, after) = island.residual(&self.trial[..n], &self.trial_velocity[..n], smoothing);
-            if after <= (1.0 - 0.2 * fraction) * merit {
-                force.copy_from_slice(&self.trial[..n]);
-                velocity.copy_from_slice(&self.trial_velocity[..n]);
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Moves the forces to the smallest Σ f²/F among the sets that give the same velocities: along the null space of the rows at
-    /// rest, as far as the limits allow. A block that meets its limit is frozen there and the others go on; at the end each frozen block is
-    /// tried free again, and stays free if that leads on.
-    fn share(&mut self, island: &Island, force: &mut [f64], velocity: &mut [f64]) {
-        let m = island.dims.len();
-        let allowed = (0.1 * TOLERANCE).max(2.0 * island.residual(force, velocity, 0.0).0);
-        self.frozen[..m].fill(false);
-        for _ in 0..4 * m + 4 {
-            if let Some(i) = self.share_more(island, force, velocity, allowed).1 {
-                self.frozen[i] = true;
-                continue;
-            }
-            let leads_on = (0..m).any(|i| {
-                if !std::mem::take(&mut self.frozen[i]) {
-                    return false;
-                }
-                let (moved, blocking) = self.share_more(island, force, velocity, allowed);
-                if let Some(blocking) = blocking {
-                    self.frozen[blocking] = true;
-                }
-                let leads_on = moved > 1e-14 * island.scale;
-                self.frozen[i] |= !leads_on;
-                leads_on
-            });
-            if !leads_on {
-                return;
-            }
-        }
-    }
-
-    /// One move of `share`, with the frozen blocks left alone. Returns the largest change of a force and the block that ended the move.
-    fn share_more(
-        &mut self,
-        island: &Island,
-        force: &mut [f64],
-        velocity: &mut [f64],
-        allowed: f64,
-    ) -> (f64, Option<usize>) {
-        let (n, m) = (force.len(), island.dims.len());
-        let (mut moved, mut dependent) = (0.0f64, SINGULAR);
-        for _ in 0..4 {
-            if !self.sharing_direction(island, force, velocity, dependent) {
-                return (moved, None);
-            }
-            let (fraction, blocking) = room(island, force, velocity, &self.step[..n], &self.frozen[..m]);
-            let largest = fraction * self.step[..n].iter().fold(0.0f64, |a, b| a.max(b.abs()));
-            self.best[..n].copy_from_slice(force);
-            for i in 0..n {
-                force[i] += fraction * self.step[i];
-            }
-            affine(island.matrix, island.free, force, velocity);
-            let accurate = island.residual(force, velocity, 0.0).0 <= allowed;
-            if !accurate {
-                // Null vectors are as good as the pivots taken for zero are small (frozen rows move by their square root, for W is the
-                // square of a matrix). Newton's method leads back to the solutions, a little beside the smallest; the next, much
-                // shorter move mends that. Where it does not, a pivot was none: be stricter.
-                self.newton(island, force, velocity, 0.0);
-                if island.residual(force, velocity, 0.0).0 > allowed {
-                    force.copy_from_slice(&self.best[..n]);
-                    affine(island.matrix, island.free, force, velocity);
-                    dependent *= 0.1;
-                    continue;
-                }
-            }
-            moved = moved.max(largest);
-            if accurate || blocking.is_some() {
-                return (moved, blocking);
-            }
-        }
-        (moved, None)
-    }
-
-    /// Writes the way to the smallest Σ f²/F along the null space (pivots up to `dependent` are zero) into `step`; false if there is no
-    /// null space.
-    fn sharing_direction(&mut self, island: &Island, force: &[f64], velocity: &[f64], dependent: f64) -> bool {
-        let n = force.len();
-        let unit = |row: usize| island.unit(row);
-        // Rows at rest: (W·δ) = 0. Others: δ = 0, except the friction of a sliding contact, which follows its normal force.
-        self.matrix[..n * n].fill(0.0);
-        for i in 0..island.dims.len() {
-            let (law, rows) = (island.law(i), island.rows(i));
-            let start = rows.start;
-            let rest = !self.frozen[i] && !negligible(island, law) && island.at_rest(law, i, force, velocity);
-            let closed = matches!(law, Law::Contact { .. }) && !self.frozen[i] && force[start] > 0.0;
-            for row in rows {
-                let line = &mut self.matrix[row * n..(row + 1) * n];
-                if rest || (closed && row == start) {
-                    for (j, entry) in line.iter_mut().enumerate() {
-                        *entry = island.matrix[row * n + j] / (unit(row) * unit(j));
-                    }
-                    if island.diagonal(row) == 0.0 {
-                        line[row] = 1.0;
-                    }
-                } else {
-                    line[row] = 1.0;
-                    if closed {
-                        line[start] = -force[row] / force[start] * unit(row) / unit(start);
-                    }
-                }
-            }
-        }
-        let rank = eliminate(
-            &mut self.matrix[..n * n],
-            n,
-            &mut self.step[..n],
-            &mut self.order[..n],
-            dependent,
-        );
-        let nullity = n - rank;
-        if nullity == 0 {
-            return false;
-        }
-        // Weights 1/F; (Zᵀ·D·Z)·t = −Zᵀ·D·f, the step is Z·t.
-        let weight = &mut self.trial[..n];
-        for i in 0..island.dims.len() {
-            let limit = island
-                .law(i)
-                .limit()
-                .filter(|limit| limit.is_finite())
-                .unwrap_or(island.scale);
-            weight[island.rows(i)].fill(island.scale / limit.max(NEGLIGIBLE * island.scale));
-        }
-        let (matrix, order) = (&self.matrix, &self.order);
-        // Null vector c has these entries (in forces); everything else is 0.
-        let entry = |c: usize, k: usize| -matrix[k * n + rank + c] / unit(order[k]);
-        for a in 0..nullity {
-            let own = order[rank + a];
-            for b in 0..=a {
-                let sum: f64 = (0..rank).map(|k| entry(a, k) * weight[order[k]] * entry(b, k)).sum();
-                let diagonal = if a == b {
-                    weight[own] / (unit(own) * unit(own))
-                } else {
-                    0.0
-                };
-                self.gram[a * nullity + b] = sum + diagonal;
-            }
-        }
-        ldlt_factor(&mut self.gram[..nullity * nullity], nullity);
-        // The second round is iterative refinement: limits, and so weights, may differ by many powers of ten.
-        self.step[..n].fill(0.0);
-        for _ in 0..2 {
-            for a in 0..nullity {
-                let own = order[rank + a];
-                let gradient = |row: usize| weight[row] * (force[row] + self.step[row]);
-                let sum: f64 = (0..rank).map(|k| entry(a, k) * gradient(order[k])).sum();
-                self.trial_velocity[a] = -sum - gradient(own) / unit(own);
-            }
-            ldlt_solve(
-                &self.gram[..nullity * nullity],
-                nullity,
-                &mut self.trial_velocity[..nullity],
-            );
-            for c in 0..nullity {
-                let amount = self.trial_velocity[c];
-                self.step[order[rank + c]] += amount / unit(order[rank + c]);
-                for k in 0..rank {
-                    self.step[order[k]] += amount * entry(c, k);
-                }
-            }
-        }
-        true
-    }
-}
-
-/// Whether a block carries so little that its share does not matter: its weight 1/F would drown the others.
-fn negligible(island: &Island, law: Law) -> bool {
-    law.limit().is_some_and(|limit| limit <= NEGLIGIBLE * island.scale)
-}
-
-/// How far along `step` (at most 1) the forces stay admissible, and the block that ends it.
-fn room(island: &Island, force: &[f64], velocity: &[f64], step: &[f64], frozen: &[bool]) -> (f64, Option<usize>) {
-    let (mut fraction, mut blocking) = (1.0, None);
-    for i in (0..island.dims.len()).filter(|&i| !frozen[i]) {
-        let law = island.law(i);
-        let rows = island.rows(i);
-        let (f, s) = (&force[rows.clone()], &step[rows]);
-        let mut own = 1.0f64;
-        match law {
-            Law::Dry(_) | Law::Curve(_) => {
-                let Level { limit, bias } = law.level().unwrap_or(f64::INFINITY.into());
-                let f = &unbiased(f, Level { limit, bias })[..f.len()];
-                own = crossing(dot(s, s), dot(f, s), dot(f, f) - limit * limit);
-            }
-            Law::Contact { mu, .. } => {
-                if s[0] < 0.0 {
-                    own = (f[0] / -s[0]).clamp(0.0, 1.0);
-                }
-                if f.len() > 1 && island.at_rest(law, i, force, velocity) {
-                    let (f, s, n, s_n) = (&f[1..], &s[1..], mu * f[0], mu * s[0]);
-                    own = own.min(crossing(dot(s, s) - s_n * s_n, dot(f, s) - n * s_n, dot(f, f) - n * n));
-                }
-            }
-            Law::Smooth(_) | Law::Lock => {}
-        }
-        if own < fraction {
-            (fraction, blocking) = (own, Some(i));
-        }
-    }
-    (fraction, blocking)
-}
-
-/// The first t in [0, 1] from which a·t² + 2b·t + c is positive, else 1.
-fn crossing(a: f64, b: f64, c: f64) -> f64 {
-    if a + 2.0 * b + c <= 0.0 && (c < 0.0 || b <= 0.0) {
-        return 1.0;
-    }
-    if c >= 0.0 {
-        return if b > 0.0 || (b == 0.0 && a > 0.0) { 0.0 } else { 1.0 };
-    }
-    // c < 0: the root with the sign change from below.
-    let root = (b * b - a * c).max(0.0).sqrt();
-    let t = if b > 0.0 { -c / (b + root) } else { (root - b) / a };
-    if t.is_finite() { t.clamp(0.0, 1.0) } else { 1.0 }
-}
-
-/// Block Gauss–Seidel: every block in turn takes the force that solves its own law, forwards and backwards alternately.
-fn sweep(island: &Island, force: &mut [f64], velocity: &mut [f64], times: usize) {
-    let (n, m) = (force.len(), island.dims.len());
-    for time in 0..times {
-        let mut largest = 0.0f64;
-        for step in 0..m {
-            let i = if time % 2 == 0 { step } else { m - 1 - step };
-            let rows = island.rows(i);
-            let (d, start) = (rows.len(), rows.start);
-            let mut own: Matrix = [[0.0; 3]; 3];
-            let (mut q, mut f) = ([0.0; 3], [0.0; 3]);
-            for k in 0..d {
-                own[k][..d].copy_from_slice(&island.matrix[(start + k) * n + start..(start + k) * n + start + d]);
-                f[k] = force[start + k];
-                q[k] = velocity[start + k] - dot(&own[k][..d], &force[rows.clone()]);
-            }
-            solve_alone(island.law(i), &own, &q[..d], &mut f[..d]);
-            for k in 0..d {
-                let change = f[k] - force[start + k];
-                if change == 0.0 || !change.is_finite() {
-                    continue;
-                }
-                largest = largest.max(change.abs());
-                force[start + k] = f[k];
-                for (row, w) in velocity.iter_mut().enumerate() {
-                    *w += island.matrix[row * n + start + k] * change;
-                }
-            }
-        }
-        if largest <= 1e-16 * island.scale || is_set(island.stop) {
-            return;
         }
     }
 }

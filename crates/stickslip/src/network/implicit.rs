@@ -10,9 +10,9 @@
 //! the step too, so that a large step stays stable).
 
 use super::ball::solve_ball;
-use super::coupled::{Block, Blocks, Level, Solver};
-use super::dense::{ldlt_factor, ldlt_solve};
-use super::port::Pair;
+use super::coupled::{Block, Blocks, Level, Problem, Rows, Side, Solver};
+use super::port::{Coordinate, Pair};
+use super::sparse::Pattern;
 use super::{Network, Scratch};
 use crate::element::Observation;
 use crate::integrate::Work;
@@ -170,27 +170,66 @@ pub struct Island {
     pub rows: usize,
     /// Most blocks of all of them.
     pub blocks: usize,
+    /// Which bodies influence each other.
+    pub pattern: Pattern,
+    /// The bodies that each friction, spring and rigid element takes hold of, in this order.
+    pub holds: Vec<Hold>,
+}
+
+/// The two bodies of an island that an element takes hold of; [`Side::NONE`]'s body for the ground and what is driven.
+#[derive(Clone, Copy, Debug)]
+pub struct Hold {
+    /// The bodies; the second is none if both are the same.
+    pub bodies: [usize; 2],
+    /// Where their blocks off the diagonal are stored.
+    pub across: [usize; 2],
+}
+
+impl Island {
+    /// How an element takes hold of these bodies.
+    pub(crate) fn hold(pattern: &Pattern, bodies: [Option<usize>; 2]) -> Hold {
+        let [first, second] = bodies;
+        let none = Side::NONE.body;
+        let across = |row: Option<usize>, column: Option<usize>| {
+            row.zip(column)
+                .and_then(|(row, column)| pattern.place(row, column))
+                .unwrap_or(0)
+        };
+        Hold {
+            bodies: [
+                first.unwrap_or(none),
+                second.filter(|_| second != first).unwrap_or(none),
+            ],
+            across: [across(first, second), across(second, first)],
+        }
+    }
 }
 
 /// Room for the islands of a network.
 pub(crate) struct ImplicitScratch {
     solver: Solver,
-    /// Place of each velocity in its island.
+    parting: Solver,
+    parting_rows: Vec<Rows>,
+    still: Vec<f64>,
+    /// The body of each velocity in its island, and the place among the velocities of the body.
+    body: Vec<usize>,
     local: Vec<usize>,
     matrix: Vec<f64>,
+    factors: Vec<f64>,
+    pivots: Vec<u32>,
     pub(super) inertia: Vec<f64>,
     jacobian: Vec<f64>,
-    response: Vec<f64>,
-    compliance: Vec<f64>,
+    rows: Vec<Rows>,
     free: Vec<f64>,
-    force: Vec<f64>,
-    velocity: Vec<f64>,
-    stuck: Vec<bool>,
-    dims: Vec<usize>,
     sources: Vec<BlockSource>,
     known: Vec<bool>,
     vector: Vec<f64>,
     pub(crate) touching: Vec<super::rigid::Candidate>,
+    /// What positions move by besides the velocities of the end of the step, as velocities, and whether they do.
+    pub(crate) shift: Vec<f64>,
+    pub(crate) shifted: bool,
+    /// Velocities at the end while positions move.
+    pub(crate) ends: Vec<f64>,
     /// Largest residual of a coupled solve so far.
     pub(crate) worst: f64,
     /// Residual of the last solve that did not succeed.
@@ -220,13 +259,16 @@ impl ImplicitScratch {
 
     pub(crate) fn new(network: &Network) -> Self {
         let most = |f: fn(&Island) -> usize| network.islands.iter().map(f).max().unwrap_or(0);
-        let (size, rows, blocks) = (most(|i| i.size), most(|i| i.rows), most(|i| i.blocks));
-        let mut local = vec![usize::MAX; network.layout.len()];
+        let (rows, blocks) = (most(|i| i.rows), most(|i| i.blocks));
+        let (size, stored) = (most(|i| i.size), most(|i| i.pattern.stored()));
+        let largest = most(|i| i.pattern.largest()).max(6);
+        let mut body = vec![usize::MAX; network.layout.len()];
+        let mut local = body.clone();
         for island in &network.islands {
-            for body in &island.bodies {
-                let (v, count, at) = body.range(network);
+            for (index, placed) in island.bodies.iter().enumerate() {
+                let (v, count, _) = placed.range(network);
                 for i in 0..count {
-                    local[v + i] = at + i;
+                    (body[v + i], local[v + i]) = (index, i);
                 }
             }
         }
@@ -234,22 +276,26 @@ impl ImplicitScratch {
         let elements = if parts { network.element_count } else { 0 };
         let widest = network.linkages.iter().map(|l| l.velocities).max().unwrap_or(0);
         ImplicitScratch {
-            solver: Solver::new(rows, blocks),
+            parting: Solver::default(),
+            parting_rows: Vec::with_capacity(blocks),
+            still: Vec::with_capacity(blocks),
+            solver: Solver::new(rows, blocks, network.islands.iter().map(|island| &island.pattern)),
+            body,
             local,
-            matrix: vec![0.0; size * size],
+            matrix: vec![0.0; stored],
+            factors: vec![0.0; stored],
+            pivots: vec![0; size],
             inertia: vec![0.0; widest * widest.max(3)],
-            jacobian: vec![0.0; rows * size],
-            response: vec![0.0; rows * size],
-            compliance: vec![0.0; rows * rows],
-            free: vec![0.0; rows],
-            force: vec![0.0; rows],
-            velocity: vec![0.0; rows],
-            stuck: vec![false; blocks],
-            dims: vec![0; blocks],
+            jacobian: Vec::with_capacity(2 * largest * rows),
+            rows: Vec::with_capacity(blocks),
+            free: Vec::with_capacity(rows),
             sources: Vec::with_capacity(blocks),
             known: vec![false; network.layout.len()],
             vector: vec![0.0; size.max(1)],
             touching: Vec::with_capacity(blocks),
+            shift: vec![0.0; if parts { network.layout.len() } else { 0 }],
+            shifted: false,
+            ends: vec![0.0; if parts { network.layout.len() } else { 0 }],
             worst: 0.0,
             unsolved: 0.0,
             start: vec![0.0; if parts { network.layout.len() } else { 0 }],
@@ -295,6 +341,8 @@ const IMMOVABLE: f64 = 1e-12;
 /// Solves every island: velocities in `scratch.sum` change from v̄ to those at the end of the step. False if one is not solved.
 pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, step: f64) -> bool {
     scratch.implicit.compression.copy_from_slice(&scratch.compression);
+    scratch.implicit.shifted = false;
+    scratch.implicit.shift.fill(0.0);
     let solved = network.islands.iter().all(|island| match network.lone_contact(island) {
         Some(rigid) => {
             solve_ball::<OBSERVE>(network, rigid, scratch, step);
@@ -309,226 +357,83 @@ pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mu
 }
 
 fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch: &mut Scratch, step: f64) -> bool {
-    let n = island.size;
+    if !free_motion(network, island, scratch, step) {
+        scratch.implicit.unsolved = f64::INFINITY;
+        return false;
+    }
+    write_rows(network, island, scratch, step);
     let Scratch {
         trial,
         sum,
         load,
-        frames,
-        linkages,
         signals,
         compression,
         seen,
         implicit: room,
         ..
     } = scratch;
-    let before: &[f64] = trial;
-    let after: &mut [f64] = sum;
-
-    // A = M + T·D + T²·K, and v̄ = A⁻¹(M·v + T·h) where stiff springs or linkages make it more than a division.
-    let matrix = &mut room.matrix[..n * n];
-    matrix.fill(0.0);
-    let right = &mut room.vector[..n.max(1)];
-    right.fill(0.0);
-    for body in &island.bodies {
-        match *body {
-            IslandBody::Masses { v, count, at } => {
-                for i in 0..count {
-                    let coordinate = v + i - network.layout.positions;
-                    let mass = 1.0 / network.inverse_mass[coordinate];
-                    matrix[(at + i) * n + at + i] = mass;
-                    right[at + i] = mass * (before[v + i] + step * network.gravity[coordinate]) + step * load[v + i];
-                }
-            }
-            IslandBody::Rigid { body, at } => {
-                let placed = &network.bodies[body];
-                let inertia = placed.body.world_inertia(&frames[body].rotation);
-                for i in 0..3 {
-                    matrix[(at + i) * n + at + i] = placed.body.mass();
-                    right[at + i] = placed.body.mass() * after[placed.v + i];
-                    for j in 0..3 {
-                        matrix[(at + 3 + i) * n + at + 3 + j] = inertia[(i, j)];
-                        right[at + 3 + i] += inertia[(i, j)] * after[placed.v + 3 + j];
-                    }
-                }
-            }
-            IslandBody::Linkage { linkage, at } => {
-                let placed = &network.linkages[linkage];
-                let m = placed.velocities;
-                placed
-                    .body
-                    .mass_matrix(&mut linkages[linkage], &mut room.inertia[..m * m]);
-                for i in 0..m {
-                    for j in 0..m {
-                        let h = room.inertia[i * m + j];
-                        matrix[(at + i) * n + at + j] = h;
-                        // `after` holds v + T·H⁻¹(τ − bias).
-                        right[at + i] += h * after[placed.v + j];
-                    }
-                }
-            }
-            IslandBody::Own { own, at } => {
-                let placed = &network.own_bodies[own];
-                let inertia = placed.inertia(before, signals.get());
-                for i in 0..placed.count {
-                    for j in 0..placed.count {
-                        let m = inertia[i * placed.count + j];
-                        matrix[(at + i) * n + at + j] = m;
-                        right[at + i] += m * after[placed.v + j];
-                    }
-                }
-            }
-        }
-    }
-    for &spring in &island.springs {
-        stiffen(
-            &network.stiff_springs[spring],
-            step,
-            before,
-            after,
-            &room.local,
-            matrix,
-            right,
-            n,
-        );
-    }
-    ldlt_factor(matrix, n);
-    if !island.springs.is_empty() {
-        ldlt_solve(matrix, n, right);
-        for body in &island.bodies {
-            let (v, count, at) = body.range(network);
-            after[v..v + count].copy_from_slice(&right[at..at + count]);
-        }
-    }
-
-    // Rows: frictions, then the rigid contacts that may touch within the step.
-    room.sources.clear();
-    let mut rows = 0;
-    let jacobian = &mut room.jacobian;
-    for &friction in &island.frictions {
-        let pair = network.frictions[friction.group].pair(friction.index);
-        for axis in 0..friction.axes {
-            let row = &mut jacobian[(rows + axis) * n..(rows + axis + 1) * n];
-            row.fill(0.0);
-            pair_row(pair, axis, 1.0, &room.local, row);
-            room.free[rows + axis] =
-                pair.ratio[0] * after[pair.first.v + axis] - pair.ratio[1] * after[pair.second.v + axis];
-        }
-        if let Some(ellipse) = network.frictions[friction.group].ellipse(friction.index) {
-            // Isotropic in velocities scaled by the ellipse, with forces to match: two rows of J become S·J.
-            let scale_pair = |of: &mut [f64], first: usize, second: usize| {
-                let [a, b] = ellipse.scaled([of[first], of[second]]);
-                (of[first], of[second]) = (a, b);
-            };
-            (0..n).for_each(|k| scale_pair(jacobian, rows * n + k, (rows + 1) * n + k));
-            scale_pair(&mut room.free, rows, rows + 1);
-        }
-        room.dims[room.sources.len()] = friction.axes;
-        room.sources.push(BlockSource::Friction(friction));
-        rows += friction.axes;
-    }
-    room.touching.clear();
-    for &rigid in &island.rigid {
-        // A point that does not touch has nothing to hold on to when it comes back.
-        let (points, _) = network.rigid[rigid].size();
-        after[network.rigid[rigid].state..][..points].fill(0.0);
-        network.rigid[rigid].candidates(
-            network,
-            before,
-            after,
-            frames,
-            linkages,
-            step,
-            &mut room.inertia,
-            &mut room.touching,
-        );
-    }
-    for (i, candidate) in room.touching.iter_mut().enumerate() {
-        for axis in 0..candidate.axes {
-            let row = &mut jacobian[(rows + axis) * n..(rows + axis + 1) * n];
-            row.fill(0.0);
-            room.free[rows + axis] = candidate.row(
-                network,
-                axis,
-                after,
-                frames,
-                linkages,
-                &room.local,
-                row,
-                &mut room.inertia,
-            );
-        }
-        // Where no motion opens or closes the contact no force can either, and none acts.
-        if jacobian[rows * n..(rows + 1) * n]
-            .iter()
-            .all(|entry| entry.abs() <= IMMOVABLE)
-        {
-            candidate.target = candidate.target.min(room.free[rows]);
-        }
-        room.dims[room.sources.len()] = candidate.axes;
-        room.sources.push(BlockSource::Rigid(i));
-        rows += candidate.axes;
-    }
-    let blocks = room.sources.len();
-    if rows == 0 {
+    let (before, after): (&[f64], &mut [f64]) = (trial, sum);
+    if room.rows.is_empty() {
         return true;
     }
-
-    // W = T·J·A⁻¹·Jᵀ.
-    for row in 0..rows {
-        let response = &mut room.response[row * n..(row + 1) * n];
-        response.copy_from_slice(&jacobian[row * n..(row + 1) * n]);
-        ldlt_solve(matrix, n, response);
-    }
-    for i in 0..rows {
-        for j in 0..=i {
-            let product: f64 = (0..n).map(|k| jacobian[i * n + k] * room.response[j * n + k]).sum();
-            room.compliance[i * rows + j] = step * product;
-            room.compliance[j * rows + i] = step * product;
-        }
-    }
-
+    part_bodies(network, island, room, step);
     let signal_values = signals.get();
-    let laws = IslandLaws {
-        network,
-        view: ImplicitView {
+    // The part of restitution, and the largest part that is known not to gain energy.
+    let (mut part, mut low, mut high) = (1.0, 0.0, 1.0);
+    loop {
+        let laws = IslandLaws {
+            network,
+            view: ImplicitView {
+                step,
+                before,
+                signals: signal_values,
+                compression,
+            },
+            sources: &room.sources,
+            touching: &room.touching,
+        };
+        let problem = Problem {
+            pattern: &island.pattern,
+            inertia: &room.matrix,
+            joined: !island.springs.is_empty(),
             step,
-            before,
-            signals: signal_values,
-            compression,
-        },
-        sources: &room.sources,
-        touching: &room.touching,
-    };
-    // Always from zero: a step depends on its state alone, also where forces are not unique.
-    room.force[..rows].fill(0.0);
-    let outcome = room.solver.solve(
-        &room.dims[..blocks],
-        &room.compliance[..rows * rows],
-        &room.free[..rows],
-        &laws,
-        &mut room.force[..rows],
-        &mut room.velocity[..rows],
-        &mut room.stuck[..blocks],
-    );
-    if outcome.residual > UNSOLVED {
-        room.unsolved = outcome.residual;
-        return false;
+            rows: &room.rows,
+            jacobian: &room.jacobian,
+            free: &room.free,
+        };
+        let outcome = room.solver.solve(&problem, &laws);
+        if outcome.residual > UNSOLVED {
+            room.unsolved = outcome.residual;
+            return false;
+        }
+        room.worst = room.worst.max(outcome.residual);
+        // Newton's law with friction may gain energy. Then all impacts of the island rebound with the largest common part of their
+        // coefficients that does not: the plastic impact never does.
+        if !room.touching.iter().any(super::rigid::Candidate::rebounds) {
+            break;
+        }
+        let gains = gained(&room.solver, &room.free);
+        if part == low || (part == 1.0 && !gains) {
+            break;
+        }
+        if gains {
+            high = part;
+        } else {
+            low = part;
+        }
+        part = if high - low > 1e-9 { 0.5 * (low + high) } else { low };
+        room.touching.iter_mut().for_each(|candidate| candidate.collide(part));
     }
-    room.worst = room.worst.max(outcome.residual);
+    move_on_impact(network, island, room, before, after, step);
 
-    // v⁺ = v̄ + T·A⁻¹·Jᵀ·f.
     for body in &island.bodies {
         let (v, count, at) = body.range(network);
         for i in 0..count {
-            let change: f64 = (0..rows)
-                .map(|row| room.response[row * n + at + i] * room.force[row])
-                .sum();
-            after[v + i] += step * change;
+            after[v + i] += room.solver.change[at + i];
         }
     }
-    assign_stuck(network, island, &room.stuck, &mut room.known, after);
-    hold_still(network, island, &room.touching, &room.stuck, after);
+    assign_stuck(network, island, room, after);
+    hold_still(network, island, &room.touching, &room.solver.stuck, after);
 
     let seen = if OBSERVE { Some(&mut seen[..]) } else { None };
     let mut stage = ImplicitStage {
@@ -542,31 +447,339 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
         compression,
         seen,
     };
-    let mut row = 0;
-    for block in 0..blocks {
-        let dim = room.dims[block];
-        let (force, velocity) = (&room.force[row..row + dim], &room.velocity[row..row + dim]);
+    for (block, rows) in room.rows.iter().enumerate() {
+        let range = rows.first..rows.first + rows.count;
+        let (force, velocity) = (&room.solver.force[range.clone()], &room.solver.velocity[range]);
+        let stuck = room.solver.stuck[block];
         match room.sources[block] {
             BlockSource::Friction(f) => {
-                network.frictions[f.group].settle(f.index, &mut stage, force, velocity, room.stuck[block]);
+                network.frictions[f.group].settle(f.index, &mut stage, force, velocity, stuck);
             }
-            BlockSource::Rigid(i) => room.touching[i].settle(&mut stage, force, velocity, room.stuck[block]),
+            BlockSource::Rigid(i) => room.touching[i].settle(&mut stage, force, velocity, stuck),
         }
-        row += dim;
     }
 
     // Frictions that follow the force of a rigid element see that of the step before.
     for &rigid in &island.rigid {
         compression[network.rigid[rigid].element] = 0.0;
     }
-    let mut row = 0;
-    for block in 0..blocks {
-        if let BlockSource::Rigid(i) = room.sources[block] {
-            compression[room.touching[i].element()] += room.force[row];
+    for (rows, source) in room.rows.iter().zip(&room.sources) {
+        if let BlockSource::Rigid(i) = source {
+            compression[room.touching[*i].element()] += room.solver.force[rows.first];
         }
-        row += room.dims[block];
     }
     true
+}
+
+/// Whether the forces give the bodies energy: ½·Σ f·(w̄ + w) > 0, but for rounding.
+fn gained(solver: &Solver, free: &[f64]) -> bool {
+    let (mut sum, mut size) = (0.0, 0.0);
+    for ((f, w), free) in solver.force.iter().zip(&solver.velocity).zip(free) {
+        sum += f * (free + w);
+        size += (f * free).abs() + (f * w).abs();
+    }
+    sum > 1e-13 * size
+}
+
+/// Bodies that overlap part by a displacement, not by a velocity: as if the step began at rest, contacts that overlap open at
+/// [`super::rigid::RECOVERY`] or less. No energy of motion comes from it.
+fn part_bodies(network: &Network, island: &Island, room: &mut ImplicitScratch, step: f64) {
+    for body in &island.bodies {
+        let (v, count, _) = body.range(network);
+        room.shift[v..v + count].fill(0.0);
+    }
+    if !room.touching.iter().any(|candidate| candidate.gap < 0.0) {
+        return;
+    }
+    room.parting_rows.clear();
+    for (rows, source) in room.rows.iter().zip(&room.sources) {
+        if let BlockSource::Rigid(first) = *source {
+            // Normals only.
+            room.parting_rows.push(Rows {
+                first,
+                count: 1,
+                ..*rows
+            });
+        }
+    }
+    room.still.clear();
+    room.still.resize(room.parting_rows.len(), 0.0);
+    let problem = Problem {
+        pattern: &island.pattern,
+        inertia: &room.matrix,
+        joined: !island.springs.is_empty(),
+        step,
+        rows: &room.parting_rows,
+        jacobian: &room.jacobian,
+        free: &room.still,
+    };
+    let laws = Parting {
+        touching: &room.touching,
+        step,
+    };
+    let solver = &mut room.parting;
+    let outcome = solver.solve(&problem, &laws);
+    if outcome.residual <= UNSOLVED {
+        for body in &island.bodies {
+            let (v, count, at) = body.range(network);
+            room.shift[v..v + count].copy_from_slice(&solver.change[at..at + count]);
+        }
+        room.shifted = true;
+    }
+}
+
+/// The laws of the displacement that parts bodies.
+struct Parting<'a> {
+    touching: &'a [super::rigid::Candidate],
+    step: f64,
+}
+
+impl Blocks for Parting<'_> {
+    fn block(&self, i: usize) -> Block {
+        self.touching[i].parting(self.step)
+    }
+
+    fn steady(&self, _: usize, _: f64) -> (Level, Level) {
+        (Level::default(), Level::default())
+    }
+
+    fn smooth(&self, _: usize, _: &[f64], _: &mut [f64], _: &mut [f64]) {}
+}
+
+/// Until an impact the bodies moved with the velocities of the start of the step: positions move by T·(v⁺ + θ·(v − v⁺)) with θ the part
+/// of the step before the first impact. A plastic impact ends at gap 0.
+fn move_on_impact(
+    network: &Network,
+    island: &Island,
+    room: &mut ImplicitScratch,
+    before: &[f64],
+    after: &[f64],
+    step: f64,
+) {
+    let mut first = f64::INFINITY;
+    for (rows, source) in room.rows.iter().zip(&room.sources) {
+        if let BlockSource::Rigid(i) = *source
+            && room.touching[i].impact
+            && room.solver.force[rows.first] > 0.0
+        {
+            first = first.min(room.touching[i].before_impact(step));
+        }
+    }
+    if !(first > 0.0 && first.is_finite()) {
+        return;
+    }
+    for body in &island.bodies {
+        let (v, count, at) = body.range(network);
+        for i in 0..count {
+            let end = after[v + i] + room.solver.change[at + i];
+            room.shift[v + i] += first * (before[v + i] - end);
+        }
+    }
+    room.shifted = true;
+}
+
+/// A = M + T·D + T²·K, and v̄ = A⁻¹(M·v + T·h) where stiff springs make it more than a division. False if A has no inverse.
+fn free_motion(network: &Network, island: &Island, scratch: &mut Scratch, step: f64) -> bool {
+    let Scratch {
+        trial,
+        sum,
+        load,
+        frames,
+        linkages,
+        signals,
+        implicit: room,
+        ..
+    } = scratch;
+    let (before, after): (&[f64], &mut [f64]) = (trial, sum);
+    let pattern = &island.pattern;
+    let matrix = &mut room.matrix[..pattern.stored()];
+    matrix.fill(0.0);
+    for (index, body) in island.bodies.iter().enumerate() {
+        let Some(place) = pattern.place(index, index) else {
+            continue;
+        };
+        match *body {
+            IslandBody::Masses { v, count, .. } => {
+                for i in 0..count {
+                    let coordinate = v + i - network.layout.positions;
+                    matrix[place + i * (count + 1)] = 1.0 / network.inverse_mass[coordinate];
+                }
+            }
+            IslandBody::Rigid { body, .. } => {
+                let placed = &network.bodies[body];
+                let inertia = placed.body.world_inertia(&frames[body].rotation);
+                for i in 0..3 {
+                    matrix[place + i * 7] = placed.body.mass();
+                    for j in 0..3 {
+                        matrix[place + (3 + i) * 6 + 3 + j] = inertia[(i, j)];
+                    }
+                }
+            }
+            IslandBody::Linkage { linkage, .. } => {
+                let placed = &network.linkages[linkage];
+                let n = placed.velocities;
+                placed
+                    .body
+                    .mass_matrix(&mut linkages[linkage], &mut matrix[place..place + n * n]);
+            }
+            IslandBody::Own { own, .. } => {
+                let placed = &network.own_bodies[own];
+                let inertia = placed.inertia(before, signals.get());
+                let entries = placed.count * placed.count;
+                matrix[place..place + entries].copy_from_slice(&inertia[..entries]);
+            }
+        }
+    }
+    if island.springs.is_empty() {
+        return true;
+    }
+    // M·v̄ without springs; for masses by the forces themselves, which is exact.
+    let right = &mut room.vector[..island.size];
+    right.fill(0.0);
+    for (index, body) in island.bodies.iter().enumerate() {
+        let (v, count, at) = body.range(network);
+        let Some(place) = pattern.place(index, index) else {
+            continue;
+        };
+        for i in 0..count {
+            right[at + i] = match *body {
+                IslandBody::Masses { .. } => {
+                    let coordinate = v + i - network.layout.positions;
+                    let mass = matrix[place + i * (count + 1)];
+                    mass * (before[v + i] + step * network.gravity[coordinate]) + step * load[v + i]
+                }
+                _ => (0..count).map(|j| matrix[place + i * count + j] * after[v + j]).sum(),
+            };
+        }
+    }
+    let first = island.frictions.len();
+    for (&spring, hold) in island.springs.iter().zip(&island.holds[first..]) {
+        stiffen(
+            &network.stiff_springs[spring],
+            hold,
+            step,
+            before,
+            after,
+            (&room.body, &room.local, pattern),
+            matrix,
+            right,
+        );
+    }
+    let factors = &mut room.factors[..pattern.stored()];
+    factors.copy_from_slice(matrix);
+    if !pattern.factor(factors, &mut room.pivots) {
+        return false;
+    }
+    pattern.solve(factors, &room.pivots, right);
+    for body in &island.bodies {
+        let (v, count, at) = body.range(network);
+        after[v..v + count].copy_from_slice(&right[at..at + count]);
+    }
+    true
+}
+
+/// The rows of J and the free velocities: frictions, then the rigid contacts that may touch within the step.
+fn write_rows(network: &Network, island: &Island, scratch: &mut Scratch, step: f64) {
+    let Scratch {
+        trial,
+        sum,
+        frames,
+        linkages,
+        implicit: room,
+        ..
+    } = scratch;
+    let (before, after): (&[f64], &mut [f64]) = (trial, sum);
+    room.sources.clear();
+    room.rows.clear();
+    room.free.clear();
+    room.jacobian.clear();
+    for (&friction, hold) in island.frictions.iter().zip(&island.holds) {
+        let pair = network.frictions[friction.group].pair(friction.index);
+        let first = room.free.len();
+        let mut rows = Rows {
+            first,
+            count: friction.axes,
+            sides: [Side::NONE; 2],
+            across: hold.across,
+        };
+        pair_sides(
+            pair,
+            friction.axes,
+            1.0,
+            hold,
+            &room.local,
+            &mut rows,
+            &mut room.jacobian,
+        );
+        for axis in 0..friction.axes {
+            let velocity = pair.ratio[0] * after[pair.first.v + axis] - pair.ratio[1] * after[pair.second.v + axis];
+            room.free.push(velocity);
+        }
+        if let Some(ellipse) = network.frictions[friction.group].ellipse(friction.index) {
+            // Isotropic in velocities scaled by the ellipse, with forces to match: two rows of J become S·J.
+            let scale_pair = |of: &mut [f64], first: usize, second: usize| {
+                let [a, b] = ellipse.scaled([of[first], of[second]]);
+                (of[first], of[second]) = (a, b);
+            };
+            for side in rows.sides {
+                (0..side.len).for_each(|k| scale_pair(&mut room.jacobian, side.at + k, side.at + side.len + k));
+            }
+            scale_pair(&mut room.free, first, first + 1);
+        }
+        room.rows.push(rows);
+        room.sources.push(BlockSource::Friction(friction));
+    }
+    room.touching.clear();
+    let holds = &island.holds[island.frictions.len() + island.springs.len()..];
+    for (&rigid, hold) in island.rigid.iter().zip(holds) {
+        // A point that does not touch has nothing to hold on to when it comes back.
+        let (points, _) = network.rigid[rigid].size();
+        after[network.rigid[rigid].state..][..points].fill(0.0);
+        let first = room.touching.len();
+        network.rigid[rigid].candidates(
+            network,
+            before,
+            after,
+            frames,
+            linkages,
+            step,
+            &mut room.inertia,
+            &mut room.touching,
+        );
+        for index in first..room.touching.len() {
+            let candidate = &mut room.touching[index];
+            let start = room.free.len();
+            let mut rows = Rows {
+                first: start,
+                count: candidate.axes,
+                sides: [Side::NONE; 2],
+                across: hold.across,
+            };
+            candidate.collide(1.0);
+            candidate.rows(
+                network,
+                before,
+                after,
+                step,
+                (frames, linkages),
+                (hold, &island.pattern, &room.local),
+                &mut rows,
+                &mut room.jacobian,
+                &mut room.free,
+                &mut room.inertia,
+            );
+            // Where no motion opens or closes the contact no force can either, and none acts.
+            let immovable = rows.sides.iter().all(|side| {
+                let normal = &room.jacobian[side.at..side.at + side.len];
+                normal.iter().all(|entry| entry.abs() <= IMMOVABLE)
+            });
+            if immovable {
+                candidate.target = candidate.target.min(room.free[start]);
+            }
+            room.rows.push(rows);
+            room.sources.push(BlockSource::Rigid(index));
+        }
+    }
 }
 
 impl IslandBody {
@@ -583,11 +796,42 @@ impl IslandBody {
     }
 }
 
-/// Adds the row of a pair of coordinates to a Jacobian row; velocities outside the island are given, not unknown.
-pub(super) fn pair_row(pair: &Pair, axis: usize, sign: f64, local: &[usize], row: &mut [f64]) {
-    for (v, ratio) in [(pair.first.v, pair.ratio[0]), (pair.second.v, -pair.ratio[1])] {
-        if let Some(slot) = row.get_mut(local[v + axis]) {
-            *slot += sign * ratio;
+/// Writes the sides of a pair of coordinates, times `sign`: ratios on a diagonal. Velocities outside the island are given, not unknown.
+pub(super) fn pair_sides(
+    pair: &Pair,
+    axes: usize,
+    sign: f64,
+    hold: &Hold,
+    local: &[usize],
+    rows: &mut Rows,
+    jacobian: &mut Vec<f64>,
+) {
+    let ends = [(pair.first, sign * pair.ratio[0]), (pair.second, -sign * pair.ratio[1])];
+    let inside = |end: &Coordinate| local[end.v] != usize::MAX;
+    let mut side = |which: usize, first: usize, len: usize, ends: &[(Coordinate, f64)]| {
+        let at = jacobian.len();
+        jacobian.resize(at + axes * len, 0.0);
+        for (end, ratio) in ends {
+            for axis in 0..axes {
+                jacobian[at + axis * len + local[end.v] - first + axis] += ratio;
+            }
+        }
+        rows.sides[which] = Side {
+            body: hold.bodies[which],
+            first,
+            len,
+            at,
+        };
+    };
+    if inside(&pair.first) && inside(&pair.second) && hold.bodies[1] == Side::NONE.body {
+        // Both in one body.
+        let [a, b] = [local[pair.first.v], local[pair.second.v]];
+        side(0, a.min(b), a.abs_diff(b) + axes, &ends);
+        return;
+    }
+    for (which, end) in ends.iter().enumerate() {
+        if inside(&end.0) {
+            side(which, local[end.0.v], axes, &[*end]);
         }
     }
 }
@@ -597,35 +841,38 @@ pub(super) fn pair_row(pair: &Pair, axis: usize, sign: f64, local: &[usize], row
 #[allow(clippy::too_many_arguments)]
 fn stiffen(
     spring: &StiffSpring,
+    hold: &Hold,
     step: f64,
     before: &[f64],
     after: &[f64],
-    local: &[usize],
+    (body, local, pattern): (&[usize], &[usize], &Pattern),
     matrix: &mut [f64],
     right: &mut [f64],
-    n: usize,
 ) {
     let gain = step * spring.stiffness + spring.damping;
     let pair = &spring.pair;
     for axis in 0..spring.axes {
         let ends = [(pair.first, pair.ratio[0]), (pair.second, -pair.ratio[1])];
+        let inside = |c: Coordinate| local[c.v + axis] != usize::MAX;
         let offset: f64 = ends.iter().map(|(c, r)| r * before[c.q + axis]).sum::<f64>() - spring.length;
         let given: f64 = ends
             .iter()
-            .filter(|(c, _)| local[c.v + axis] >= n)
+            .filter(|(c, _)| !inside(*c))
             .map(|(c, r)| r * after[c.v + axis])
             .sum();
         let force = -spring.stiffness * offset - gain * given;
-        for (c, r) in ends {
-            let i = local[c.v + axis];
-            if i >= n {
-                continue;
-            }
-            right[i] += step * r * force;
-            for (other, s) in ends {
-                let j = local[other.v + axis];
-                if j < n {
-                    matrix[i * n + j] += step * gain * r * s;
+        for (side, (c, r)) in ends.into_iter().enumerate().filter(|(_, (c, _))| inside(*c)) {
+            let (own, i) = (body[c.v + axis], local[c.v + axis]);
+            right[pattern.start(own) + i] += step * r * force;
+            for (other, s) in ends.into_iter().filter(|(c, _)| inside(*c)) {
+                let (partner, j) = (body[other.v + axis], local[other.v + axis]);
+                let place = if own == partner {
+                    pattern.place(own, own)
+                } else {
+                    Some(hold.across[side])
+                };
+                if let Some(place) = place {
+                    matrix[place + i * pattern.size(partner) + j] += step * gain * r * s;
                 }
             }
         }
@@ -665,26 +912,26 @@ fn hold_still(
 }
 
 /// A stuck velocity is assigned, not computed: exactly that of a partner whose motion is given, or one common value.
-fn assign_stuck(network: &Network, island: &Island, stuck: &[bool], known: &mut [bool], after: &mut [f64]) {
+fn assign_stuck(network: &Network, island: &Island, room: &mut ImplicitScratch, after: &mut [f64]) {
+    let (known, local) = (&mut room.known, &room.local);
     for body in &island.bodies {
         let (v, count, _) = body.range(network);
         known[v..v + count].fill(false);
     }
-    // Velocities outside islands are known; inside they become known one by one, ground and drivers first.
-    let is_known = |v: usize, known: &[bool]| {
-        let free = island.bodies.iter().any(|body| {
-            let (first, count, _) = body.range(network);
-            (first..first + count).contains(&v)
-        });
-        !free || known[v]
-    };
+    // Velocities outside islands are known; inside they become known one by one, ground and drivers first. Forwards and backwards in
+    // turn: a chain is through in two rounds, whichever end is held.
+    let is_known = |v: usize, known: &[bool]| local[v] == usize::MAX || known[v];
+    let mut forwards = true;
     loop {
         let mut changed = false;
         let mut seed = None;
-        for (block, friction) in island.frictions.iter().enumerate() {
-            if !stuck[block] {
+        let count = island.frictions.len();
+        for index in 0..count {
+            let block = if forwards { index } else { count - 1 - index };
+            if !room.solver.stuck[block] {
                 continue;
             }
+            let friction = &island.frictions[block];
             let pair = network.frictions[friction.group].pair(friction.index);
             for axis in 0..friction.axes {
                 let (a, b) = (pair.first.v + axis, pair.second.v + axis);
@@ -704,6 +951,7 @@ fn assign_stuck(network: &Network, island: &Island, stuck: &[bool], known: &mut 
                 }
             }
         }
+        forwards = !forwards;
         if !changed {
             match seed {
                 Some(v) => known[v] = true,

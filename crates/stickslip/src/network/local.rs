@@ -19,12 +19,7 @@ pub(super) enum Law<'a> {
     Dry(Level),
     Curve(Asked<'a>),
     Smooth(Asked<'a>),
-    /// Friction limit base + μ·N; `base` is 0 in the true law and stands for μ·N while that is held fixed.
-    Contact {
-        target: f64,
-        mu: f64,
-        base: f64,
-    },
+    Contact { target: f64, mu: f64 },
     Lock,
 }
 
@@ -49,24 +44,9 @@ impl<'a> Law<'a> {
             } => Law::Contact {
                 target,
                 mu: if was_stuck && !broken { mu_static } else { mu_kinetic }.max(0.0),
-                base: 0.0,
             },
             Block::Lock => Law::Lock,
         }
-    }
-
-    /// The limits at rest, if the law has some of its own.
-    pub(super) fn level(&self) -> Option<Level> {
-        match self {
-            Law::Dry(level) => Some(*level),
-            Law::Curve(curve) => Some(curve.at(0.0).0),
-            _ => None,
-        }
-    }
-
-    /// The limit at rest, if the law has one of its own.
-    pub(super) fn limit(&self) -> Option<f64> {
-        self.level().map(|level| level.limit)
     }
 }
 
@@ -79,6 +59,7 @@ pub(super) fn unbiased(f: &[f64], level: Level) -> Vector {
 }
 
 /// The natural map r(f, w) of a block, zero exactly where the law holds, in units of force, with ∂r/∂f and ∂r/∂w.
+#[derive(Default)]
 pub(super) struct NaturalMap {
     pub(super) residual: Vector,
     pub(super) by_force: Matrix,
@@ -86,15 +67,10 @@ pub(super) struct NaturalMap {
 }
 
 /// r = Proj(f − ρ·w) − f on the set of admissible forces (Alart and Curnier's form for contact: the disk is μ·max(0, N − ρ(w_n − target))).
-/// `rho` holds the factor ρ of row 0 and of the other rows. With `smoothing` (a force) > 0 the corners are rounded off: friction becomes
-/// −g(s)·w/s with s² = |w|² + δ², δ = smoothing/ρ, and max(0, N) becomes (N + √(N² + 4·smoothing²))/2.
-pub(super) fn natural_map(law: Law, f: &[f64], w: &[f64], rho: [f64; 2], smoothing: f64) -> NaturalMap {
+/// `rho` holds the factor ρ of row 0 and of the other rows.
+pub(super) fn natural_map(law: Law, f: &[f64], w: &[f64], rho: [f64; 2]) -> NaturalMap {
     let d = f.len();
-    let mut map = NaturalMap {
-        residual: [0.0; 3],
-        by_force: [[0.0; 3]; 3],
-        by_velocity: [[0.0; 3]; 3],
-    };
+    let mut map = NaturalMap::default();
     match law {
         Law::Lock => {
             for k in 0..d {
@@ -104,13 +80,13 @@ pub(super) fn natural_map(law: Law, f: &[f64], w: &[f64], rho: [f64; 2], smoothi
         }
         Law::Dry(level) => {
             let f = &unbiased(f, level)[..d];
-            disk(&mut map, 0, f, w, rho[0], (level.limit, 0.0), smoothing);
+            disk(&mut map, 0, f, w, rho[0], (level.limit, 0.0));
         }
         Law::Curve(curve) => {
-            let speed = rounded(w, smoothing / rho[0]);
+            let speed = length(w);
             let (level, slope) = curve.at(speed);
             let f = &unbiased(f, level)[..d];
-            disk(&mut map, 0, f, w, rho[0], (level.limit, slope.limit), smoothing);
+            disk(&mut map, 0, f, w, rho[0], (level.limit, slope.limit));
             if slope.bias != 0.0 && speed > 0.0 {
                 // On one axis: the bias follows the speed, and the map sees f less the bias.
                 map.by_velocity[0][0] -= map.by_force[0][0] * slope.bias * w[0] / speed;
@@ -126,39 +102,52 @@ pub(super) fn natural_map(law: Law, f: &[f64], w: &[f64], rho: [f64; 2], smoothi
                 }
             }
         }
-        Law::Contact { target, mu, base } => {
-            let trial = f[0] - rho[0] * (w[0] - target);
-            let root = rounded(&[trial], 2.0 * smoothing);
-            let normal = 0.5 * (trial + root);
-            let share = if root > 0.0 { normal / root } else { 0.0 };
+        Law::Contact { target, mu } => {
+            let normal = f[0] - rho[0] * (w[0] - target);
+            if normal <= 0.0 {
+                for k in 0..d {
+                    map.residual[k] = -f[k];
+                    map.by_force[k][k] = -1.0;
+                }
+                return map;
+            }
             map.residual[0] = normal - f[0];
-            map.by_force[0][0] = share - 1.0;
-            map.by_velocity[0][0] = -rho[0] * share;
-            let towards = disk(
-                &mut map,
-                1,
-                &f[1..],
-                &w[1..],
-                rho[1],
-                (base + mu * normal, 0.0),
-                smoothing,
-            );
+            map.by_velocity[0][0] = -rho[0];
+            let towards = disk(&mut map, 1, &f[1..], &w[1..], rho[1], (mu * normal, 0.0));
             for k in 1..d {
-                map.by_force[k][0] = mu * share * towards[k - 1];
-                map.by_velocity[k][0] = -rho[0] * mu * share * towards[k - 1];
+                map.by_force[k][0] = mu * towards[k - 1];
+                map.by_velocity[k][0] = -rho[0] * mu * towards[k - 1];
             }
         }
     }
     map
 }
 
-/// √(|x|² + δ²), exactly |x| for δ = 0.
-fn rounded(x: &[f64], delta: f64) -> f64 {
-    if delta > 0.0 {
-        (dot(x, x) + delta * delta).sqrt()
-    } else {
-        length(x)
+/// The inverse of a matrix of at most three rows; where it has none, numbers that are not finite.
+pub(super) fn invert_small(a: &Matrix, d: usize) -> Matrix {
+    let mut inverse = [[0.0; 3]; 3];
+    match d {
+        1 => inverse[0][0] = 1.0 / a[0][0],
+        2 => {
+            let determinant = a[0][0] * a[1][1] - a[0][1] * a[1][0];
+            inverse[0] = [a[1][1] / determinant, -a[0][1] / determinant, 0.0];
+            inverse[1] = [-a[1][0] / determinant, a[0][0] / determinant, 0.0];
+        }
+        _ => {
+            let minor = |i: usize, j: usize| {
+                let (k, l) = ((i + 1) % 3, (i + 2) % 3);
+                let (m, n) = ((j + 1) % 3, (j + 2) % 3);
+                a[k][m] * a[l][n] - a[k][n] * a[l][m]
+            };
+            let determinant: f64 = (0..3).map(|j| a[0][j] * minor(0, j)).sum();
+            for i in 0..3 {
+                for j in 0..3 {
+                    inverse[i][j] = minor(j, i) / determinant;
+                }
+            }
+        }
     }
+    inverse
 }
 
 /// The direction of f − ρ·w if it lies outside the disk.
@@ -173,35 +162,10 @@ pub(super) fn outside(f: &[f64], w: &[f64], rho: f64, limit: f64) -> Option<Vect
 
 /// Natural map of a disk (interval, ball) in the rows from `first` on; `limit` comes with its slope over the speed. Returns the
 /// derivative of the friction by the limit: its direction when slipping.
-fn disk(
-    map: &mut NaturalMap,
-    first: usize,
-    f: &[f64],
-    w: &[f64],
-    rho: f64,
-    limit: (f64, f64),
-    smoothing: f64,
-) -> Vector {
+fn disk(map: &mut NaturalMap, first: usize, f: &[f64], w: &[f64], rho: f64, limit: (f64, f64)) -> Vector {
     let d = f.len();
     let (limit, slope) = limit;
     let (r, by_f, by_w) = (&mut map.residual, &mut map.by_force, &mut map.by_velocity);
-    if smoothing > 0.0 {
-        let speed = rounded(w, smoothing / rho);
-        let mut direction = [0.0; 3];
-        for k in 0..d {
-            direction[k] = -w[k] / speed;
-        }
-        for k in 0..d {
-            r[first + k] = limit * direction[k] - f[k];
-            by_f[first + k][first + k] = -1.0;
-            for j in 0..d {
-                let unit = if j == k { 1.0 } else { 0.0 };
-                let along = direction[k] * direction[j];
-                by_w[first + k][first + j] = -limit / speed * (unit - along) - slope * along;
-            }
-        }
-        return direction;
-    }
     let Some(direction) = outside(f, w, rho, limit) else {
         for k in 0..d {
             r[first + k] = -rho * w[k];
@@ -233,7 +197,8 @@ fn disk(
     direction
 }
 
-fn smooth(force: Asked<'_>, w: &[f64]) -> (Vector, Matrix) {
+/// ψ(w) and its tangent.
+pub(super) fn smooth(force: Asked<'_>, w: &[f64]) -> (Vector, Matrix) {
     let d = w.len();
     let (mut psi, mut flat, mut tangent) = ([0.0; 3], [0.0; 9], [[0.0; 3]; 3]);
     force.evaluate(w, &mut psi[..d], &mut flat[..d * d]);
@@ -256,7 +221,7 @@ pub(super) fn solve_alone(law: Law, compliance: &Matrix, q: &[f64], f: &mut [f64
             rub(compliance, q, f, limit(0.0), &limit);
         }
         Law::Smooth(force) => yield_smoothly(force, compliance, q, f),
-        Law::Contact { target, mu, .. } => touch(target, mu, compliance, q, f),
+        Law::Contact { target, mu } => touch(target, mu, compliance, q, f),
     }
 }
 

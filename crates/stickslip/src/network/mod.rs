@@ -3,7 +3,7 @@
 
 pub mod abreast;
 pub(crate) mod ball;
-mod bounded;
+mod cones;
 pub mod coupled;
 pub(crate) mod dense;
 pub(crate) mod few;
@@ -12,6 +12,7 @@ mod local;
 pub mod port;
 pub mod rigid;
 pub mod signals;
+pub mod sparse;
 pub mod stage;
 pub mod tangent;
 
@@ -19,6 +20,8 @@ use crate::body::own::PlacedOwn;
 use crate::body::{Frame, Linkage, LinkageScratch, RigidBody, quaternion_rate};
 use crate::element::friction::Resolve;
 use crate::element::{Elements, Observation};
+use crate::integrate::fused::Small;
+use crate::integrate::lone::Lone;
 use crate::integrate::march::{March, MarchRoom, Statistics, StepControl};
 use crate::integrate::newmark::{self, NewmarkRoom};
 use crate::snapshot::{Carried, Reader, SnapshotError, carried};
@@ -27,6 +30,7 @@ use implicit::{ImplicitScratch, Island, StiffSpring};
 use nalgebra::Vector3;
 use signals::{SignalValues, Signals};
 use std::ops::Range;
+use std::sync::OnceLock;
 use stickslip_core::scalar::Real;
 
 /// How the flat state is laid out: positions, velocities, element states, and six zeros that stand for the ground.
@@ -189,6 +193,10 @@ pub struct Network {
     pub newmark: Option<newmark::Rule>,
     /// The state to start from.
     pub initial: Vec<f64>,
+    /// The implicit step of a network with one free coordinate, once somebody has asked.
+    pub(crate) lone: OnceLock<Option<Box<Lone>>>,
+    /// The explicit step of one or two masses or an arm of two hinges, once somebody has asked.
+    pub(crate) fused: OnceLock<Option<Box<Small>>>,
 }
 
 /// What changes from step to step: the flat state and the number of the step.
@@ -209,6 +217,8 @@ pub struct Scratch {
     pub(crate) sum: Vec<f64>,
     pub(crate) load: Vec<f64>,
     pub(crate) frames: Vec<Frame>,
+    /// What the gyroscopic torque of each rigid body took from its angular momentum in an implicit step, in its axes.
+    pub(crate) turned: Vec<Vector3<f64>>,
     pub(crate) linkages: Vec<LinkageScratch>,
     pub(crate) signals: SignalValues,
     pub(crate) compression: Vec<f64>,
@@ -319,6 +329,18 @@ impl Network {
             && self.newmark.is_none()
     }
 
+    /// The short way through the implicit step, if only one coordinate is free and nothing unusual acts on it.
+    #[inline(always)]
+    pub(crate) fn lone(&self) -> Option<&Lone> {
+        self.lone.get_or_init(|| Lone::of(self).map(Box::new)).as_deref()
+    }
+
+    /// The short way through an explicit step, if the network has one.
+    #[inline(always)]
+    pub(crate) fn fused(&self) -> Option<&Small> {
+        self.fused.get_or_init(|| Small::of(self).map(Box::new)).as_deref()
+    }
+
     /// The state at the start.
     pub fn initial_state(&self) -> NetworkState {
         NetworkState {
@@ -340,12 +362,15 @@ impl Network {
     /// Room for computing with this network.
     pub fn scratch(&self) -> Scratch {
         let n = self.layout.len();
+        // Found now, so that no step allocates.
+        let _ = (self.lone(), self.fused());
         Scratch {
             trial: self.initial.clone(),
             rate: vec![0.0; n],
             sum: vec![0.0; n],
             load: vec![0.0; n],
             frames: vec![Frame::ground(); self.bodies.len()],
+            turned: vec![Vector3::zeros(); self.bodies.len()],
             linkages: self.linkages.iter().map(|linkage| linkage.body.scratch()).collect(),
             signals: self.signals.values(),
             compression: vec![0.0; self.element_count],
@@ -407,13 +432,12 @@ impl Network {
         }
     }
 
-    /// Kinetic energy the implicit step loses by itself: ½·Δvᵀ·M·Δv, with M at the start of the step, less the work T·ω⁺·(Jω × ω) of
-    /// gyroscopic torques, which are taken at the start of the step and would do none. A rotation by T·ω⁺ keeps the energy of ω⁺.
-    /// `linkages` lose their placement; `change` is room for a state.
+    /// Kinetic energy the implicit step loses by itself before it moves anything: ½·Δvᵀ·M·Δv, with M at the start of the step, and the work ω⁺·`turned` against
+    /// gyroscopic torques. A rotation by T·ω⁺ keeps the energy of ω⁺. `linkages` lose their placement; `change` is room for a state.
     pub(crate) fn kinetic_loss(
         &self,
         (before, after): (&[f64], &[f64]),
-        step: f64,
+        turned: &[Vector3<f64>],
         change: &mut [f64],
         linkages: &mut [LinkageScratch],
     ) -> f64 {
@@ -428,19 +452,16 @@ impl Network {
         let rigid: f64 = self
             .bodies
             .iter()
-            .map(|placed| {
+            .zip(turned)
+            .map(|(placed, turned)| {
                 let change: [f64; 6] = std::array::from_fn(|i| after[placed.v + i] - before[placed.v + i]);
                 let frame = placed.body.place(&before[placed.q..placed.q + 7], &change);
                 let lost = placed.body.kinetic_energy(&frame);
                 if placed.body.is_isotropic() {
                     return lost;
                 }
-                let spin = |state: &[f64]| {
-                    let omega = Vector3::from_column_slice(&state[placed.v + 3..placed.v + 6]);
-                    frame.rotation.tr_mul(&omega)
-                };
-                let (was, is) = (spin(before), spin(after));
-                lost + step * is.dot(&was.cross(&(placed.body.inertia() * was)))
+                let spin = Vector3::from_column_slice(&after[placed.v + 3..placed.v + 6]);
+                lost + frame.rotation.tr_mul(&spin).dot(turned)
             })
             .sum();
         let mut linked = 0.0;
@@ -456,7 +477,7 @@ impl Network {
     }
 
     /// Whether the method's own part of the energy ledger is known: springs are quadratic in the stretch, and all bodies are of the
-    /// engine's own kinds. With linkages it is a part of it only, as their inertia changes within the step.
+    /// engine's own kinds.
     pub(crate) fn has_numerical_part(&self) -> bool {
         self.own_bodies.is_empty() && self.quadratic
     }

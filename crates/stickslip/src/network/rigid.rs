@@ -1,8 +1,9 @@
 //! Rigid contacts and stops of the implicit step: 0 ≤ N ⊥ gap + T·v_n ≥ 0, with friction bounded by μ·N of the same step.
 
-use super::coupled::Block;
-use super::implicit::{ImplicitStage, pair_row};
+use super::coupled::{Block, Rows, Side};
+use super::implicit::{Hold, ImplicitStage, pair_sides};
 use super::port::{Attachment, Pair};
+use super::sparse::Pattern;
 use super::{Network, Scratch};
 use crate::body::{Frame, LinkageScratch};
 use crate::element::contact::{Geometry, Grain};
@@ -56,8 +57,16 @@ pub struct Candidate {
     pub(super) axes: usize,
     reach: Reach,
     pub(super) target: f64,
-    /// Normal velocity at the start of the step.
-    approach: f64,
+    /// Gap at the start of the step, exactly 0 where it is rounding.
+    pub(super) gap: f64,
+    /// Normal velocity at the start of the step, and the tangential ones of an impact.
+    pub(super) approach: f64,
+    slip: [f64; 2],
+    /// Whether it closes within the step by the velocity of its start.
+    pub(super) impact: bool,
+    restitution: f64,
+    /// Whether the same points touch in the next step: a closed corner, not the changing point of a ball.
+    lasting: bool,
     friction: [f64; 2],
     was_stuck: bool,
     state: usize,
@@ -151,6 +160,7 @@ impl Rigid {
                         }
                         None => tangents(&touch.normal, *planar),
                     };
+                    let size = touch.point.norm() + first.position.norm();
                     out.push(Candidate {
                         element: self.element,
                         axes: self.axes(),
@@ -159,8 +169,13 @@ impl Rigid {
                             point: touch.point,
                             directions: [touch.normal, t1, t2],
                         },
-                        target: self.target(touch.gap, touch.point.norm() + first.position.norm(), approach, step),
+                        target: self.target(touch.gap, size, approach, step),
+                        gap: self.rounded(touch.gap, size),
                         approach,
+                        slip: [0.0; 2],
+                        impact: approach * step < -touch.gap.max(0.0) - ROUNDING * size,
+                        restitution: self.restitution,
+                        lasting: geometry.radius == 0.0 && self.rounded(touch.gap, size) == 0.0,
                         friction: friction.unwrap_or([0.0; 2]),
                         was_stuck: before[self.state + index] != 0.0,
                         state: self.state + index,
@@ -183,7 +198,12 @@ impl Rigid {
                         axes: 1,
                         reach: Reach::Travel { pair: *pair, sign },
                         target: self.target(gap, position.abs(), sign * velocity, step),
+                        gap: self.rounded(gap, position.abs()),
                         approach: sign * velocity,
+                        slip: [0.0; 2],
+                        impact: sign * velocity * step < -gap.max(0.0) - ROUNDING * position.abs(),
+                        restitution: self.restitution,
+                        lasting: false,
                         friction: [0.0; 2],
                         was_stuck: false,
                         state: self.state + side,
@@ -194,23 +214,38 @@ impl Rigid {
     }
 
     /// Smallest admissible normal velocity: the one that just closes the gap, −gap/T, or Newton's rebound for a
-    /// contact that closes within this step.
+    /// contact that closes within this step. Bodies that overlap do not approach; they part without velocity ([`RECOVERY`]).
     ///
     /// `size` is the scale of the positions the gap is a difference of: a gap within their rounding is closed, so that
     /// a body at rest is not moved about by rounding.
     pub(crate) fn target(&self, gap: f64, size: f64, approach: f64, step: f64) -> f64 {
-        let closing = if gap.abs() <= 8.0 * f64::EPSILON * size {
-            0.0
-        } else {
-            -gap / step
-        };
+        let closing = if gap <= ROUNDING * size { 0.0 } else { -gap / step };
         if self.restitution > 0.0 && approach < closing.min(0.0) {
             -self.restitution * approach
         } else {
             closing
         }
     }
+
+    /// The speed at which a contact leaves an overlap.
+    pub(crate) fn parting(&self, gap: f64, size: f64, step: f64) -> f64 {
+        (-self.rounded(gap, size).min(0.0) / step).min(RECOVERY)
+    }
+
+    fn rounded(&self, gap: f64, size: f64) -> f64 {
+        // Positions near 0 have hardly any rounding of their own; what lies below atoms is no overlap.
+        if gap.abs() <= (ROUNDING * size).max(1e-15) {
+            0.0
+        } else {
+            gap
+        }
+    }
 }
+
+/// Gaps below this part of the positions they are differences of are rounding.
+const ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// Speed at which bodies that overlap part, m/s. It moves them and is no velocity: they have none afterwards.
+pub(crate) const RECOVERY: f64 = 0.1;
 
 /// Two unit vectors that span the plane normal to a unit vector; the first lies in the x-y plane if the motion does.
 pub(crate) fn tangents(normal: &Vector3<f64>, planar: bool) -> (Vector3<f64>, Vector3<f64>) {
@@ -228,6 +263,44 @@ pub(crate) fn tangents(normal: &Vector3<f64>, planar: bool) -> (Vector3<f64>, Ve
     };
     let first = (axis - normal.dot(&axis) * normal).normalize();
     (first, normal.cross(&first))
+}
+
+/// The mean velocity of a point over a step less its velocity at the start, from the turning of its body: the centre of a rigid body
+/// moves straight and the body turns about it; a link turns about its axis, where all velocities turn with it.
+fn bent(body: &Attachment, frame: &Frame, point: &Vector3<f64>, step: f64) -> Vector3<f64> {
+    let turn = step * frame.angular_velocity;
+    let angle = turn.norm();
+    if angle == 0.0 {
+        return Vector3::zeros();
+    }
+    let (sin, cos) = angle.sin_cos();
+    match body {
+        Attachment::Rigid(_) => {
+            // (R(θ) − 1)·r/T − ω × r.
+            let arm = point - frame.position;
+            let across = turn.cross(&arm);
+            let along = turn.cross(&across);
+            let (first, second) = if angle < 1e-4 {
+                (-angle * angle / 6.0, 0.5)
+            } else {
+                (sin / angle - 1.0, (1.0 - cos) / (angle * angle))
+            };
+            (first * across + second * along) / step
+        }
+        Attachment::Link { .. } => {
+            // The mean of R(s·θ)·v over s from 0 to 1, less v.
+            let velocity = frame.point_velocity(point);
+            let across = turn.cross(&velocity);
+            let along = turn.cross(&across);
+            let (first, second) = if angle < 1e-4 {
+                (0.5, 1.0 / 6.0)
+            } else {
+                ((1.0 - cos) / (angle * angle), (angle - sin) / (angle * angle * angle))
+            };
+            first * across + second * along
+        }
+        _ => Vector3::zeros(),
+    }
 }
 
 impl Candidate {
@@ -266,6 +339,34 @@ impl Candidate {
         }
     }
 
+    /// Whether it rebounds.
+    pub(super) fn rebounds(&self) -> bool {
+        self.impact && self.restitution > 0.0
+    }
+
+    /// In a step with other contacts an impact happens as a whole, wherever in the step the gap closes: the normal velocity after it is
+    /// that of Newton's law, with `part` of its coefficient.
+    pub(super) fn collide(&mut self, part: f64) {
+        if self.impact {
+            self.target = -part * self.restitution * self.approach;
+        }
+    }
+
+    /// The part of the step before an impact.
+    pub(super) fn before_impact(&self, step: f64) -> f64 {
+        (self.gap.max(0.0) / (-self.approach * step)).clamp(0.0, 1.0)
+    }
+
+    /// The law of the displacement that parts bodies, as a velocity: contacts that overlap open, no other one closes.
+    pub(super) fn parting(&self, step: f64) -> Block {
+        Block::Contact {
+            target: (-self.gap / step).min(RECOVERY),
+            mu_static: 0.0,
+            mu_kinetic: 0.0,
+            was_stuck: false,
+        }
+    }
+
     /// The law, for the solver.
     pub(super) fn block(&self) -> Block {
         Block::Contact {
@@ -276,37 +377,74 @@ impl Candidate {
         }
     }
 
-    /// Writes row `axis` of the Jacobian and returns the relative velocity along it without contact forces.
+    /// Writes the rows of the Jacobian, and the relative velocities along them without contact forces.
     #[allow(clippy::too_many_arguments)]
-    pub(super) fn row(
-        &self,
+    pub(super) fn rows(
+        &mut self,
         network: &Network,
-        axis: usize,
+        before: &[f64],
         after: &[f64],
-        frames: &[Frame],
-        linkages: &[LinkageScratch],
-        local: &[usize],
-        row: &mut [f64],
+        step: f64,
+        (frames, linkages): (&[Frame], &[LinkageScratch]),
+        (hold, pattern, local): (&Hold, &Pattern, &[usize]),
+        rows: &mut Rows,
+        jacobian: &mut Vec<f64>,
+        free: &mut Vec<f64>,
         room: &mut [f64],
-    ) -> f64 {
-        match &self.reach {
+    ) {
+        let (bodies, point, directions) = match self.reach {
             Reach::Point {
                 bodies,
                 point,
                 directions,
-            } => {
-                let direction = &directions[axis];
-                let mut velocity = 0.0;
-                for (body, sign) in bodies.iter().zip([1.0, -1.0]) {
-                    body.add_row(network, frames, linkages, point, direction, sign, local, row, room);
-                    velocity += sign * body.speed(network, after, frames, linkages, point, direction, room);
-                }
-                velocity
-            }
+            } => (bodies, point, directions),
             Reach::Travel { pair, sign } => {
-                pair_row(pair, 0, *sign, local, row);
-                sign * pair.velocity::<1>(after)[0]
+                pair_sides(&pair, 1, sign, hold, local, rows, jacobian);
+                free.push(sign * pair.velocity::<1>(after)[0]);
+                return;
             }
+        };
+        for which in 0..2 {
+            let body = hold.bodies[which];
+            if body != Side::NONE.body {
+                let len = pattern.size(body);
+                let at = jacobian.len();
+                jacobian.resize(at + self.axes * len, 0.0);
+                rows.sides[which] = Side {
+                    body,
+                    first: 0,
+                    len,
+                    at,
+                };
+            }
+        }
+        // What touches is followed over the whole step: the paths of turning bodies are curved.
+        let bend = match self.lasting && !self.impact {
+            true => {
+                let [first, second] = bodies.map(|body| body.frame(network, before, frames, linkages));
+                bent(&bodies[0], &first, &point, step) - bent(&bodies[1], &second, &point, step)
+            }
+            false => Vector3::zeros(),
+        };
+        for axis in 0..self.axes {
+            let direction = &directions[axis];
+            let mut velocity = direction.dot(&bend);
+            for (which, (body, sign)) in bodies.iter().zip([1.0, -1.0]).enumerate() {
+                // Two links of one linkage share a side.
+                let inside = network.first_velocity(*body).is_some_and(|v| local[v] != usize::MAX);
+                let shared = inside && rows.sides[which].len == 0;
+                let side = rows.sides[if shared { 0 } else { which }];
+                if inside {
+                    let line = &mut jacobian[side.at + axis * side.len..side.at + (axis + 1) * side.len];
+                    body.add_row(network, frames, linkages, &point, direction, sign, local, line, room);
+                }
+                velocity += sign * body.speed(network, after, frames, linkages, &point, direction, room);
+                if self.impact && axis > 0 {
+                    self.slip[axis - 1] +=
+                        sign * body.speed(network, before, frames, linkages, &point, direction, room);
+                }
+            }
+            free.push(velocity);
         }
     }
 
@@ -329,11 +467,13 @@ impl Candidate {
         };
         seen.mode = seen.mode.with_point(mode);
         seen.normal += force[0];
-        // An impulse works on the mean of the velocities before and after it; friction on the velocity after.
+        // An impulse works on the mean of the velocities before and after it; friction between impacts on the velocity after.
         seen.power += 0.5 * force[0] * (self.approach + velocity[0]);
         seen.impact += 0.5 * force[0] * (velocity[0] - self.approach);
-        for (f, v) in force.iter().zip(velocity).skip(1) {
-            seen.power += f * v;
+        for (k, (f, v)) in force.iter().zip(velocity).enumerate().skip(1) {
+            let before = if self.impact { self.slip[k - 1] } else { *v };
+            seen.power += 0.5 * f * (before + v);
+            seen.impact += 0.5 * f * (v - before);
         }
         match &self.reach {
             Reach::Point { directions, .. } => {
@@ -394,6 +534,12 @@ impl Network {
                 state[rigid.state..rigid.state + geometry.points.len()].fill(f64::from(u8::from(rest)));
             }
         }
+    }
+
+    /// The first velocity of what a contact takes hold of.
+    fn first_velocity(&self, attachment: Attachment) -> Option<usize> {
+        let range = self.velocities_of(attachment);
+        (!range.is_empty()).then_some(range.start)
     }
 
     /// Where the velocities of what a contact takes hold of are.

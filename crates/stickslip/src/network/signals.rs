@@ -169,7 +169,10 @@ impl Signals {
             next = next.min(*until);
         }
         values.next_step = next;
-        values.look_for_broken(|| t);
+        // Those that change all the time are still of another moment here.
+        let mut stepwise = values.stepwise.iter().map(|&(signal, _)| signal);
+        let broken = stepwise.find(|&signal| !values.value[signal].is_finite());
+        values.broken = values.broken.or(broken.map(|signal| (signal, t)));
     }
 
     /// Evaluates the signals that change all the time at `index` and the grid points after it; returns the slot of
@@ -287,8 +290,13 @@ impl Carried for SignalValues {
 }
 
 impl SignalValues {
+    /// Whether one is under the caller's control.
+    pub(crate) fn any_held(&self) -> bool {
+        self.held.contains(&true)
+    }
+
     /// Forgets what was computed ahead: the next value may be asked for at any time. Nothing is allocated.
-    fn begin_anew(&mut self) {
+    pub(crate) fn begin_anew(&mut self) {
         (self.next, self.next_step) = (0, 0);
         // Far from every index that is asked for.
         (self.first, self.last, self.slot, self.stride) = (u64::MAX / 2, u64::MAX / 2, 0, 1);
@@ -360,7 +368,9 @@ impl SignalValues {
     /// Puts a signal under the caller's control: it keeps this value until the next call.
     pub fn hold(&mut self, signal: usize, value: f64) {
         self.value[signal] = value;
-        self.held[signal] = true;
+        if std::mem::replace(&mut self.held[signal], true) {
+            return;
+        }
         self.stepwise.retain(|&(other, _)| other != signal);
         self.restless.retain(|ahead| ahead.signal != signal);
     }

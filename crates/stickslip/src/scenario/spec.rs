@@ -422,6 +422,11 @@ pub enum ElementSpec {
 }
 
 impl ElementSpec {
+    /// Whether it has laws of the user's own.
+    pub fn is_own(&self) -> bool {
+        matches!(self, Self::Own(_) | Self::OwnContact(_))
+    }
+
     /// The two ports; `on = "x"` is written `[x, ground]`.
     pub fn between(&self) -> [Port; 2] {
         match self {

@@ -48,6 +48,11 @@ pub const TEMPLATES: &[Template] = &[
         description: "equations of your own with friction and contact",
         text: include_str!("../../templates/inclusion.toml"),
     },
+    Template {
+        name: "own",
+        description: "a body and an element of your own, as equations",
+        text: include_str!("../../templates/own.toml"),
+    },
 ];
 
 impl Template {

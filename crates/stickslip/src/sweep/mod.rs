@@ -45,7 +45,7 @@ pub use axis::{Axis, Spacing, Value};
 pub use boundary::{Boundary, Column};
 pub use measure::Measure;
 
-use crate::divergence;
+use crate::divergence::{self, Growth};
 use crate::run::{Ended, Options, recorded_columns, run};
 use crate::scenario::{Draft, MapSpec, Scenario, ScenarioError};
 use crate::simulation::{RunError, Simulation};
@@ -414,7 +414,8 @@ impl Runner<'_> {
     /// Runs the scenario with these values of the axes; `None` if it was stopped.
     pub fn run(&mut self, keys: Vec<Value>, stop: Option<&Stop>) -> Option<Row> {
         let simulation = self.simulation(&keys);
-        self.finish(keys, simulation, stop)
+        let growth = simulation.as_ref().ok().map(Growth::of_row);
+        self.finish(keys, simulation, growth, stop)
     }
 
     /// The rows of a range, side by side as far as they can go together, each with the number of the first of them. Those that
@@ -427,20 +428,23 @@ impl Runner<'_> {
         give: &mut dyn FnMut(u64, Vec<Row>) -> bool,
     ) -> bool {
         let mut number = numbers.start;
-        let mut runs: Vec<(Vec<Value>, Prepared)> = numbers
+        let mut runs: Vec<(Vec<Value>, Prepared, Option<Growth>)> = numbers
             .map(|number| {
                 let keys = self.sweep.keys(number);
                 let simulation = self.simulation(&keys);
-                (keys, simulation)
+                let growth = simulation.as_ref().ok().map(Growth::of_row);
+                (keys, simulation, growth)
             })
             .collect();
         if runs.len() > 1 {
             let mut together: Vec<&mut Simulation> = Vec::with_capacity(runs.len());
-            for (_, simulation) in &mut runs {
-                if let Ok(simulation) = simulation
+            let mut growths: Vec<&mut Growth> = Vec::with_capacity(runs.len());
+            for (_, simulation, growth) in &mut runs {
+                if let (Ok(simulation), Some(growth)) = (simulation, growth)
                     && together.first().is_none_or(|first| first.keeps_time_with(simulation))
                 {
                     together.push(simulation);
+                    growths.push(growth);
                 }
             }
             // The last step is done alone, and observed.
@@ -456,7 +460,8 @@ impl Runner<'_> {
                     .first()
                     .map_or(1, |first| first.built().network.layout.positions);
                 let pulse = (PULSE / bodies.max(1) as u64).max(256);
-                Simulation::advance_together(&mut together, (all - front).min(pulse));
+                let look = growths.first().map_or(u64::MAX, |growth| growth.next()).max(front + 1);
+                Simulation::advance_together(&mut together, (all.min(look) - front).min(pulse));
                 let reached = together.iter().map(|simulation| simulation.steps_done()).max();
                 match reached {
                     Some(reached) if reached > front => front = reached,
@@ -464,11 +469,19 @@ impl Runner<'_> {
                     _ => break,
                 }
                 // Who was left behind goes on alone.
+                let there: Vec<bool> = (together.iter())
+                    .map(|simulation| simulation.steps_done() == front)
+                    .collect();
+                let mut kept = there.iter();
+                growths.retain(|_| kept.next() == Some(&true));
                 together.retain(|simulation| simulation.steps_done() == front);
+                for (growth, simulation) in growths.iter_mut().zip(&mut together) {
+                    growth.look(simulation);
+                }
             }
         }
         let mut ready = Vec::with_capacity(runs.len());
-        for (keys, simulation) in runs {
+        for (keys, simulation, growth) in runs {
             let alone = simulation
                 .as_ref()
                 .is_ok_and(|simulation| simulation.steps_done() + 1 < simulation.built().steps);
@@ -479,7 +492,7 @@ impl Runner<'_> {
                 }
                 number += count;
             }
-            match self.finish(keys, simulation, stop) {
+            match self.finish(keys, simulation, growth, stop) {
                 Some(row) => ready.push(row),
                 None => {
                     give(number, ready);
@@ -527,10 +540,17 @@ impl Runner<'_> {
     }
 
     /// The row of a run, which is finished from where it stands; `None` if it was stopped.
-    fn finish(&mut self, keys: Vec<Value>, simulation: Prepared, stop: Option<&Stop>) -> Option<Row> {
+    fn finish(
+        &mut self,
+        keys: Vec<Value>,
+        simulation: Prepared,
+        growth: Option<Growth>,
+        stop: Option<&Stop>,
+    ) -> Option<Row> {
         let outcome = match simulation {
             Ok(mut simulation) => {
-                let outcome = self.measure(&mut simulation, stop)?;
+                let growth = growth.unwrap_or_else(|| Growth::of_row(&simulation));
+                let outcome = self.measure(&mut simulation, growth, stop)?;
                 // Variants of the pattern share its places in the text; what was read anew may differ in more than numbers.
                 let spans = |scenario: &Scenario| Arc::as_ptr(&scenario.spans);
                 let pattern = self.pattern.as_ref().map(|pattern| spans(&pattern.scenario));
@@ -558,7 +578,12 @@ impl Runner<'_> {
     }
 
     /// The measures of a run, or why it failed; `None` if it was stopped.
-    fn measure(&mut self, simulation: &mut Simulation, stop: Option<&Stop>) -> Option<Result<Measured, String>> {
+    fn measure(
+        &mut self,
+        simulation: &mut Simulation,
+        mut growth: Growth,
+        stop: Option<&Stop>,
+    ) -> Option<Result<Measured, String>> {
         let measures = &self.sweep.measures;
         let columns: Option<Vec<&str>> = measures.iter().map(Measure::column).collect();
         let Some(wanted) = columns else {
@@ -591,9 +616,10 @@ impl Runner<'_> {
         let steps = simulation.built().steps;
         let many = simulation.crowd().then(|| divergence::start(simulation)).flatten();
         while simulation.steps_done() + 1 < steps {
-            let left = steps - 1 - simulation.steps_done();
+            let done = simulation.steps_done();
+            let left = (steps - 1).min(growth.next().max(done + 1)) - done;
             match simulation.advance_unobserved(left.min(PULSE)) {
-                Ok(()) => (),
+                Ok(()) => growth.look(simulation),
                 Err(RunError::Stopped { .. }) => return None,
                 Err(error) => return Some(Err(error.to_string())),
             }
@@ -615,7 +641,8 @@ impl Runner<'_> {
         }
         let mut doubts = Vec::new();
         let start = many.or_else(|| divergence::start(simulation));
-        if divergence::suspect(simulation, start) {
+        growth.look(simulation);
+        if divergence::suspect(simulation, start, &growth) {
             // Only an observed run knows what was put in.
             let mut again = match Simulation::new(simulation.scenario().clone()) {
                 Ok(again) => again,

@@ -15,11 +15,11 @@ fn rounded(value: f64, error: f64) -> String {
     if error.is_nan() || error <= 0.0 || value == 0.0 {
         return number(value);
     }
-    // Two digits of the error.
-    let significant = (digits(value) - digits(error) + 2).clamp(1, 15) as usize;
+    // Two digits of the error, and no more than anybody reads.
+    let significant = (digits(value) - digits(error) + 2).clamp(1, 9) as usize;
     let text = format!("{value:.*e}", significant - 1);
     let exact: f64 = text.parse().unwrap_or(value);
-    let decimals = (1 - digits(error)).max(0) as usize;
+    let decimals = (significant as i32 - 1 - digits(exact)).max(0) as usize;
     if (1e-4..1e7).contains(&exact.abs()) {
         format!("{exact:.decimals$}")
     } else {
@@ -45,7 +45,8 @@ fn in_unit(text: String, unit: &str) -> String {
 }
 
 /// The cycles as text.
-pub fn cycles_text(report: &CycleReport, file: &str, unit: &str) -> String {
+/// `behind` is how many cycles there are where a straight line is taken off first.
+pub fn cycles_text(report: &CycleReport, file: &str, unit: &str, behind: usize) -> String {
     let mut out = format!(
         "{} of {file}: {} rows, noise {}\n\n",
         report.signal,
@@ -63,6 +64,10 @@ pub fn cycles_text(report: &CycleReport, file: &str, unit: &str) -> String {
             number(report.min),
             in_unit(number(report.max), unit)
         );
+        if behind > 0 {
+            out +=
+                &format!("It drifts: --detrend takes a straight line off first, and then there are {behind} cycles.\n");
+        }
         return out;
     }
     let level = |level: &Level| {

@@ -190,7 +190,7 @@ const UNLIKE: f64 = 0.02;
 /// Numbers with a unit: `3 m`, `(1, 0, 2) m/s`.
 fn numbers(values: &[f64], unit: &str) -> String {
     match values {
-        [value] => format!("{} {unit}", number(*value)),
+        [value] => format!("{} {unit}", number(*value)).trim_end().to_string(),
         _ => format!(
             "({}) {unit}",
             values.iter().map(|x| number(*x)).collect::<Vec<_>>().join(", ")
@@ -224,7 +224,19 @@ fn motion(simulation: &Simulation) -> Vec<Vec<String>> {
         let turns = match body {
             BodySpec::Inertia(_) => true,
             BodySpec::Driver(driver) => driver.angular == Some(true),
-            BodySpec::Mass(_) | BodySpec::Own(_) => false,
+            BodySpec::Mass(_) => false,
+            BodySpec::Own(own) => {
+                for (i, coordinate) in own.body.coordinates().iter().enumerate() {
+                    // Without a unit in the file it is not known what a coordinate is.
+                    let (unit, rate) = own.turns.get(i).copied().flatten().map_or(("", ""), units);
+                    rows.push(vec![
+                        format!("{name}.{coordinate}"),
+                        numbers(&position[i..=i], unit),
+                        numbers(&velocity[i..=i], rate),
+                    ]);
+                }
+                continue;
+            }
             BodySpec::RigidBody(_) => {
                 free(&mut rows);
                 continue;

@@ -180,11 +180,11 @@ pub struct Parameter {
 }
 
 impl Parameter {
-    /// Takes back a value of a law that does not follow the records.
-    fn disown(&mut self) {
+    /// Takes back a value that means nothing, for a reason.
+    fn disown(&mut self, why: &str) {
         (self.value, self.error, self.low, self.high) = (None, None, None, None);
         self.identifiable = Identifiable::No;
-        self.how = "the law does not follow these records: look at their columns, units and displacement".to_string();
+        self.how = why.to_string();
         self.records.clear();
     }
 }
@@ -360,12 +360,30 @@ pub fn identify(records: &[Record], options: &Options<'_>) -> Result<Identified,
         .iter()
         .map(|course| course.normal.iter().sum::<f64>() / course.normal.len() as f64);
     let normal_force = normal.sum::<f64>() / courses.len() as f64;
-    let warnings = found.warnings(&described, &courses, &law, normal_force);
+    for (coefficient, exponent) in [("kappa", "kappa_exponent"), ("eta", "eta_exponent")] {
+        let known = |key: &str| {
+            parameters
+                .iter()
+                .find(|parameter| parameter.key == key)
+                .map(|found| found.identifiable)
+        };
+        if known(coefficient) == Some(Identifiable::No) && known(exponent) != Some(Identifiable::Given) {
+            let exponent = parameters.iter_mut().filter(|parameter| parameter.key == exponent);
+            exponent.for_each(|exponent| {
+                exponent.disown(&format!("nothing is told of {coefficient}, whose exponent it is"))
+            });
+        }
+    }
+    let told = |key: &str| {
+        let known = parameters.iter().find(|parameter| parameter.key == key);
+        known.is_some_and(|parameter| parameter.identifiable != Identifiable::No)
+    };
+    let warnings = found.warnings(&described, &courses, &law, normal_force, &told);
     if !follows(&described) {
         let found =
             |parameter: &&mut Parameter| !matches!(parameter.identifiable, Identifiable::Given | Identifiable::Assumed);
         for parameter in parameters.iter_mut().filter(found) {
-            parameter.disown();
+            parameter.disown("the law does not follow these records: look at their columns, units and displacement");
         }
     }
     Ok(Identified {
@@ -794,6 +812,7 @@ impl Found<'_> {
         courses: &[Course],
         law: &stickslip_core::friction::subloading::Subloading<f64>,
         normal_force: f64,
+        told: &dyn Fn(&str) -> bool,
     ) -> Vec<String> {
         let mut warnings = Vec::new();
         for record in described {
@@ -807,7 +826,7 @@ impl Found<'_> {
         let stretch = law.mu_static * normal_force / law.stiffness;
         let noisy = |course: &&Course| course.cleaned && course.motion_noise > 0.1 * stretch;
         let noisy = courses.iter().filter(noisy).count();
-        if noisy > 0 {
+        if noisy > 0 && told("mu_static") && told("tangential_stiffness") {
             warnings.push(format!(
                 "in {noisy} of {} records the noise of the displacement is above a tenth of the elastic stretch of the contact ({stretch:.1e} m): the errors \
                  here do not count what that adds",
@@ -828,7 +847,10 @@ impl Found<'_> {
             ));
         }
         let snaps = law.unique_above(normal_force);
-        if law.stiffness <= snaps && self.free[ALPHA] {
+        let all = ["mu_static", "mu_kinetic", "kappa", "tangential_stiffness"]
+            .into_iter()
+            .all(told);
+        if law.stiffness <= snaps && self.free[ALPHA] && all {
             warnings.push(format!(
                 "tangential_stiffness is below {snaps:.3e} N/m, where the contact snaps: the displacement alone does not tell its force"
             ));

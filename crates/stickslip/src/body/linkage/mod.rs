@@ -6,6 +6,7 @@
 //! carries the link. Joint coordinates are the state of a linkage on the ground; a floating one has the placement of its
 //! first link (as a rigid body, seen at the link's origin) before the coordinates of the remaining joints.
 
+mod coast;
 mod description;
 mod planar;
 mod spatial;
@@ -20,8 +21,9 @@ use nalgebra::{Matrix3, Vector3};
 use super::Frame;
 use super::frame::{FrameSlope, rotation_matrix, turn_by_component, unit, vector};
 use crate::math::sin_cos;
+use coast::Coasting;
 use planar::{Planar, PlanarState};
-use spatial::LinkState;
+use spatial::{ALL, LOADS, LinkState, VELOCITY};
 pub(crate) use two_hinges::TwoHinges;
 
 /// One link as the kernels see it.
@@ -60,6 +62,11 @@ pub struct LinkageScratch {
     frames: Vec<Frame>,
     states: Vec<LinkState>,
     planar: Vec<PlanarState>,
+    coasting: Vec<Coasting>,
+    /// Generalised forces, velocities of a linkage at rest, and what velocity terms load joints at rest with.
+    forces: Vec<f64>,
+    rest: Vec<f64>,
+    standing: Vec<f64>,
 }
 
 impl Linkage {
@@ -90,6 +97,10 @@ impl Linkage {
             frames: vec![Frame::ground(); self.links.len()],
             states: vec![LinkState::default(); self.links.len()],
             planar: vec![PlanarState::default(); self.planar.as_ref().map_or(0, |_| self.links.len())],
+            coasting: vec![Coasting::default(); self.links.len()],
+            forces: vec![0.0; self.velocity_count()],
+            rest: vec![0.0; self.velocity_count()],
+            standing: vec![0.0; self.velocity_count()],
         }
     }
 
@@ -248,7 +259,7 @@ impl Linkage {
                 planar.gather_loads(&scratch.states, &mut scratch.planar);
                 planar.accelerate::<true>(q, v, tau, &mut scratch.planar, out);
             }
-            None => self.accelerate_spatial(v, tau, scratch, out),
+            None => self.accelerate_spatial::<ALL>(v, tau, scratch, out),
         }
     }
 
@@ -272,9 +283,55 @@ impl Linkage {
             (None, None) => {
                 self.place(q, v, scratch);
                 self.clear_loads(scratch);
-                self.accelerate_spatial(v, tau, scratch, out);
+                self.accelerate_spatial::<ALL>(v, tau, scratch, out);
             }
         }
+    }
+
+    /// Rate of v under the generalised forces `tau`, gravity and the applied loads alone: velocity terms act while the linkage moves
+    /// ([`Linkage::coast`]), except on joints at rest, where they are a load.
+    ///
+    /// If `loaded`, [`Linkage::place`] has been called with the same `q` and `v`, and the loads cleared and applied since; if not, there are none.
+    pub(crate) fn push(
+        &self,
+        (q, v): (&[f64], &[f64]),
+        loaded: bool,
+        tau: &[f64],
+        scratch: &mut LinkageScratch,
+        out: &mut [f64],
+    ) {
+        let moving = v.iter().any(|rate| *rate != 0.0);
+        scratch.standing.fill(0.0);
+        if !(moving && self.has_velocity_terms()) {
+            return match loaded {
+                true => self.accelerate(q, v, tau, scratch, out),
+                false => self.accelerate_unloaded(q, v, tau, scratch, out),
+            };
+        }
+        let first = if self.floating { 6 } else { 0 };
+        let stands = v[first..].contains(&0.0);
+        if !loaded && (stands || self.planar.is_none()) {
+            self.place(q, v, scratch);
+            self.clear_loads(scratch);
+        }
+        // They leave the scratch while it is used whole.
+        let mut forces = std::mem::take(&mut scratch.forces);
+        let mut standing = std::mem::take(&mut scratch.standing);
+        let rest = std::mem::take(&mut scratch.rest);
+        forces.copy_from_slice(tau);
+        if stands {
+            self.newton_euler::<VELOCITY>(v, scratch, &mut standing);
+            for (i, load) in standing.iter_mut().enumerate() {
+                *load = if i >= first && v[i] == 0.0 { -*load } else { 0.0 };
+                forces[i] += *load;
+            }
+        }
+        match (self.is_planar(), loaded) {
+            (true, true) => self.accelerate(q, &rest, &forces, scratch, out),
+            (true, false) => self.accelerate_unloaded(q, &rest, &forces, scratch, out),
+            (false, _) => self.accelerate_spatial::<LOADS>(&rest, &forces, scratch, out),
+        }
+        (scratch.forces, scratch.standing, scratch.rest) = (forces, standing, rest);
     }
 
     /// Velocity of a point of `link` per unit of each velocity coordinate: 3 rows, one column for each velocity, row by

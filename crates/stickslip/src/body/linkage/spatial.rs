@@ -14,6 +14,11 @@ use nalgebra::{Matrix3, Matrix6, Vector3, Vector6};
 use super::{JointKind, Linkage, LinkageError, LinkageScratch};
 use crate::math::symmetric_eigenvalues;
 
+/// What acts besides generalised forces: velocity terms; weight and loads.
+pub(super) const VELOCITY: u8 = 1;
+pub(super) const LOADS: u8 = 2;
+pub(super) const ALL: u8 = VELOCITY | LOADS;
+
 /// Intermediate values of one link.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct LinkState {
@@ -38,30 +43,30 @@ pub(super) struct LinkState {
 
 /// Force and torque about a link's origin.
 #[derive(Clone, Copy, Debug, Default)]
-struct Wrench {
-    torque: Vector3<f64>,
-    force: Vector3<f64>,
+pub(super) struct Wrench {
+    pub torque: Vector3<f64>,
+    pub force: Vector3<f64>,
 }
 
-/// Acceleration of a link: angular, and of its origin.
+/// Acceleration (or velocity) of a link: angular, and of its origin.
 #[derive(Clone, Copy, Debug, Default)]
-struct Motion {
-    angular: Vector3<f64>,
-    linear: Vector3<f64>,
+pub(super) struct Motion {
+    pub angular: Vector3<f64>,
+    pub linear: Vector3<f64>,
 }
 
 /// Symmetric 6×6 inertia in blocks: torque = turn·α + mixed·a, force = mixedᵀ·α + push·a.
 #[derive(Clone, Copy, Debug, Default)]
-struct Articulated {
-    turn: Matrix3<f64>,
-    mixed: Matrix3<f64>,
-    push: Matrix3<f64>,
+pub(super) struct Articulated {
+    pub turn: Matrix3<f64>,
+    pub mixed: Matrix3<f64>,
+    pub push: Matrix3<f64>,
 }
 
 impl Wrench {
     /// The same load seen from a point `offset` before the present one.
     #[inline]
-    fn shifted(&self, offset: &Vector3<f64>) -> Wrench {
+    pub fn shifted(&self, offset: &Vector3<f64>) -> Wrench {
         Wrench {
             torque: self.torque + offset.cross(&self.force),
             force: self.force,
@@ -69,16 +74,25 @@ impl Wrench {
     }
 
     #[inline]
-    fn add(&mut self, other: &Wrench) {
+    pub fn add(&mut self, other: &Wrench) {
         self.torque += other.torque;
         self.force += other.force;
+    }
+}
+
+impl Motion {
+    /// Adds so many units of joint motion.
+    #[inline]
+    pub fn add(&mut self, unit: &Motion, rate: f64) {
+        self.angular += unit.angular * rate;
+        self.linear += unit.linear * rate;
     }
 }
 
 impl Articulated {
     /// A rigid link: mass, centre of mass from the origin, inertia about the centre of mass.
     #[inline]
-    fn rigid(mass: f64, com: &Vector3<f64>, inertia: &Matrix3<f64>) -> Articulated {
+    pub fn rigid(mass: f64, com: &Vector3<f64>, inertia: &Matrix3<f64>) -> Articulated {
         let moment = mass * com;
         let turn = inertia + Matrix3::from_diagonal_element(moment.dot(com)) - moment * com.transpose();
         Articulated {
@@ -142,26 +156,29 @@ impl Articulated {
 }
 
 impl Linkage {
-    /// Rigid-body inertia of a placed link, and its force from velocity and loads alone.
+    /// Rigid-body inertia of a placed link, and its force from velocity (if `TERMS` has it) and loads.
     #[inline]
-    fn rigid(&self, i: usize, scratch: &LinkageScratch) -> (Articulated, Wrench) {
+    fn rigid<const TERMS: u8>(&self, i: usize, scratch: &LinkageScratch) -> (Articulated, Wrench) {
         let (link, frame, state) = (&self.links[i], &scratch.frames[i], &scratch.states[i]);
         let com = frame.rotation * link.com;
         let inertia = frame.rotation * link.inertia * frame.rotation.transpose();
-        let spin = frame.angular_velocity;
-        let force = link.mass * spin.cross(&spin.cross(&com));
-        let torque = com.cross(&force) + spin.cross(&(inertia * spin));
-        let bias = Wrench {
-            torque: torque - state.load_torque,
-            force: force - state.load_force,
-        };
+        let mut bias = Wrench::default();
+        if TERMS & VELOCITY != 0 {
+            let spin = frame.angular_velocity;
+            bias.force = link.mass * spin.cross(&spin.cross(&com));
+            bias.torque = com.cross(&bias.force) + spin.cross(&(inertia * spin));
+        }
+        if TERMS & LOADS != 0 {
+            bias.torque -= state.load_torque;
+            bias.force -= state.load_force;
+        }
         (Articulated::rigid(link.mass, &com, &inertia), bias)
     }
 
     /// Acceleration of a link, with its parent at rest in acceleration and the joint rate constant.
     #[inline]
-    fn drift(&self, i: usize, v: &[f64], scratch: &LinkageScratch) -> Motion {
-        let Some(vi) = self.joint_velocity_index(i) else {
+    fn drift<const TERMS: u8>(&self, i: usize, v: &[f64], scratch: &LinkageScratch) -> Motion {
+        let (Some(vi), true) = (self.joint_velocity_index(i), TERMS & VELOCITY != 0) else {
             return Motion::default();
         };
         let spin = self.links[i]
@@ -184,7 +201,7 @@ impl Linkage {
 
     /// The component of a load along the joint.
     #[inline]
-    fn along(&self, i: usize, axis: &Vector3<f64>, load: &Wrench) -> f64 {
+    pub(super) fn along(&self, i: usize, axis: &Vector3<f64>, load: &Wrench) -> f64 {
         match self.links[i].kind {
             JointKind::Revolute => axis.dot(&load.torque),
             JointKind::Prismatic => axis.dot(&load.force),
@@ -193,7 +210,7 @@ impl Linkage {
 
     /// A unit of joint motion.
     #[inline]
-    fn unit(&self, i: usize, axis: &Vector3<f64>) -> Motion {
+    pub(super) fn unit(&self, i: usize, axis: &Vector3<f64>) -> Motion {
         match self.links[i].kind {
             JointKind::Revolute => Motion {
                 angular: *axis,
@@ -208,10 +225,11 @@ impl Linkage {
 
     /// Acceleration the parent gives to the origin of link `i`.
     #[inline]
-    fn carried(&self, i: usize, scratch: &LinkageScratch) -> Motion {
+    fn carried<const TERMS: u8>(&self, i: usize, scratch: &LinkageScratch) -> Motion {
         let state = &scratch.states[i];
         let parent = match self.links[i].parent {
             Some(p) => scratch.states[p].motion,
+            None if TERMS & LOADS == 0 => Motion::default(),
             None => Motion {
                 angular: Vector3::zeros(),
                 linear: -self.gravity,
@@ -225,10 +243,10 @@ impl Linkage {
 
     /// Articulated inertias and biases from the leaves to the root.
     #[inline]
-    fn articulate(&self, v: &[f64], tau: &[f64], scratch: &mut LinkageScratch) {
+    fn articulate<const TERMS: u8>(&self, v: &[f64], tau: &[f64], scratch: &mut LinkageScratch) {
         for i in 0..self.links.len() {
-            let (inertia, bias) = self.rigid(i, scratch);
-            let drift = self.drift(i, v, scratch);
+            let (inertia, bias) = self.rigid::<TERMS>(i, scratch);
+            let drift = self.drift::<TERMS>(i, v, scratch);
             let state = &mut scratch.states[i];
             (state.inertia, state.bias, state.drift) = (inertia, bias, drift);
         }
@@ -258,14 +276,20 @@ impl Linkage {
     }
 
     /// Articulated-body algorithm on placed frames and applied loads.
-    pub(super) fn accelerate_spatial(&self, v: &[f64], tau: &[f64], scratch: &mut LinkageScratch, out: &mut [f64]) {
-        self.articulate(v, tau, scratch);
+    pub(super) fn accelerate_spatial<const TERMS: u8>(
+        &self,
+        v: &[f64],
+        tau: &[f64],
+        scratch: &mut LinkageScratch,
+        out: &mut [f64],
+    ) {
+        self.articulate::<TERMS>(v, tau, scratch);
         for i in 0..self.links.len() {
             let Some(vi) = self.joint_velocity_index(i) else {
                 self.accelerate_root(tau, scratch, out);
                 continue;
             };
-            let mut motion = self.carried(i, scratch);
+            let mut motion = self.carried::<TERMS>(i, scratch);
             let state = &mut scratch.states[i];
             let u = &state.axis_inertia;
             let resisted = u.torque.dot(&motion.angular) + u.force.dot(&motion.linear);
@@ -340,7 +364,7 @@ impl Linkage {
     /// Inertia of each link with all it carries, joints locked.
     fn compose(&self, scratch: &mut LinkageScratch) {
         for i in 0..self.links.len() {
-            scratch.states[i].inertia = self.rigid(i, scratch).0;
+            scratch.states[i].inertia = self.rigid::<0>(i, scratch).0;
         }
         for i in (1..self.links.len()).rev() {
             if let Some(p) = self.links[i].parent {
@@ -353,10 +377,15 @@ impl Linkage {
     /// The generalised force that keeps v constant against velocity terms, gravity and the applied loads, so that
     /// H(q)·v' = tau − bias (recursive Newton-Euler), after [`Linkage::place`].
     pub fn bias(&self, v: &[f64], scratch: &mut LinkageScratch, out: &mut [f64]) {
+        self.newton_euler::<ALL>(v, scratch, out);
+    }
+
+    /// The generalised force that keeps v constant against what `TERMS` has, after [`Linkage::place`].
+    pub(super) fn newton_euler<const TERMS: u8>(&self, v: &[f64], scratch: &mut LinkageScratch, out: &mut [f64]) {
         for i in 0..self.links.len() {
-            scratch.states[i].drift = self.drift(i, v, scratch);
-            let motion = self.carried(i, scratch);
-            let (inertia, mut load) = self.rigid(i, scratch);
+            scratch.states[i].drift = self.drift::<TERMS>(i, v, scratch);
+            let motion = self.carried::<TERMS>(i, scratch);
+            let (inertia, mut load) = self.rigid::<TERMS>(i, scratch);
             load.add(&inertia.times(&motion));
             scratch.states[i].motion = motion;
             scratch.states[i].bias = load;
@@ -413,7 +442,7 @@ impl Linkage {
         self.place(&q, &v, &mut scratch);
         self.compose(&mut scratch);
         let whole: Vec<Articulated> = scratch.states.iter().map(|state| state.inertia).collect();
-        self.articulate(&v, &v, &mut scratch);
+        self.articulate::<ALL>(&v, &v, &mut scratch);
         for i in (0..self.links.len()).rev() {
             let state = &scratch.states[i];
             let enough = match (self.joint_velocity_index(i), self.links[i].kind) {

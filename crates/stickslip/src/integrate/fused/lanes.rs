@@ -6,7 +6,7 @@ use crate::integrate::runge_kutta::Tableau;
 use crate::network::Network;
 use crate::network::abreast::side;
 use multiversion::multiversion;
-use stickslip_core::friction::curve::{Curve, Stribeck};
+use stickslip_core::friction::curve::Stribeck;
 use stickslip_core::friction::lugre::Lugre;
 use stickslip_core::friction::proxy::Proxy;
 use stickslip_core::scalar::Lanes;
@@ -46,8 +46,7 @@ impl Side for Worn<f64> {
     type Wide = Worn<Wide>;
 
     fn alike(&self, other: &Self) -> bool {
-        let form = |own: &Self| (Curve::<f64>::constant(&own.curve), own.curve.is_falling());
-        form(self) == form(other)
+        self.curve.form() == other.curve.form()
     }
 
     fn side_by_side(laws: &[&Self; WIDTH]) -> Worn<Wide> {
@@ -95,6 +94,8 @@ impl<L: Side, const N: usize> Plan<f64, L, N> {
                     damping: side(&ties, |tie| tie.damping),
                     length: side(&ties, |tie| tie.length),
                     damped: ties.iter().any(|tie| tie.damped),
+                    element: ties[0].element,
+                    toward: ties[0].toward,
                 }
             }),
             tie_count: first.tie_count,
@@ -108,10 +109,12 @@ impl<L: Side, const N: usize> Plan<f64, L, N> {
                     factor: rub.factor,
                     load: rub.load,
                     state: rub.state,
+                    element: rub.element,
                 })
             }),
             applied: first.applied,
             actuated: first.actuated,
+            motors: first.motors,
             driver_velocity: first.driver_velocity,
         }
     }
@@ -155,7 +158,9 @@ fn together<L: Law<Wide>, const S: usize, const N: usize>(
             fence();
             let [now, middle, next] = &pack.given;
             let at = (&pack.at, pack.travelled);
-            (pack.at, pack.travelled) = pack.plan.step(tableau, &pack.bodies, at, [now, middle, next], step);
+            (pack.at, pack.travelled) = pack
+                .plan
+                .step(tableau, &pack.bodies, at, [now, middle, next], step, &mut ());
         }
     }
 }

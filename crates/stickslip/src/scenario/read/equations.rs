@@ -45,7 +45,13 @@ impl Reader {
         let key = section.keys.get(key);
         self.spans.insert(path.clone(), entry.node.span);
         match &entry.node.value {
-            Value::List(items) => items.iter().map(|item| self.formula_in(item, &path, key)).collect(),
+            Value::List(items) => {
+                // Each is blamed where it stands.
+                for (k, item) in items.iter().enumerate() {
+                    self.spans.insert(format!("{path}.{k}"), item.span);
+                }
+                items.iter().map(|item| self.formula_in(item, &path, key)).collect()
+            }
             _ => Some(vec![self.formula_in(&entry.node, &path, key)?]),
         }
     }
@@ -170,6 +176,7 @@ impl Reader {
                         between: ends.ports,
                         ratio,
                         at,
+                        bodies: [None; 2],
                     }],
                     law: OwnLaw(Arc::new(law)),
                 })
@@ -190,10 +197,27 @@ impl Reader {
         let (names, tables) = self.names(section);
         let coordinates = self.named(section, "coordinates");
         let velocities = self.named(section, "velocities");
-        let (coordinates, velocities) = (
-            self.named_numbers(coordinates.as_ref()),
-            self.named_numbers(velocities.as_ref()),
-        );
+        let turns = |name: &str| {
+            let of = |table: &Option<Section<'_>>, length: Dimension, angle: Dimension| {
+                let entry = table.as_ref()?.table.entries.iter().find(|entry| entry.key == name)?;
+                let crate::scenario::tree::Value::Text(text) = &entry.node.value else {
+                    return None;
+                };
+                match parse_quantity(text) {
+                    Ok(Some((_, dimension))) if dimension == length => Some(false),
+                    Ok(Some((_, dimension))) if dimension == angle => Some(true),
+                    _ => None,
+                }
+            };
+            of(&coordinates, Dimension::LENGTH, Dimension::ANGLE)
+                .or_else(|| of(&velocities, Dimension::VELOCITY, Dimension::ANGULAR_VELOCITY))
+        };
+        let turns = |names: &[(String, f64)]| names.iter().map(|(name, _)| turns(name)).collect::<Vec<_>>();
+        let (coordinates, velocities, turns) = {
+            let numbers = self.named_numbers(coordinates.as_ref());
+            let turns = turns(&numbers);
+            (numbers, self.named_numbers(velocities.as_ref()), turns)
+        };
         self.check_coordinates(section, &coordinates, &names);
         for (name, _) in &velocities {
             if !coordinates.iter().any(|(coordinate, _)| coordinate == name) {
@@ -249,6 +273,7 @@ impl Reader {
                     position: coordinates.iter().map(|(_, position)| *position).collect(),
                     velocity: coordinates.iter().map(speed).collect(),
                     body: Arc::new(body),
+                    turns,
                 })
             }
             Err(findings) => {

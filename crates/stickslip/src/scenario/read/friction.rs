@@ -34,7 +34,8 @@ impl Reader {
 
     /// Without a normal force, a coefficient needs the weight of a 1-D mass on the ground.
     fn check_weight(&mut self, section: &Section<'_>, ends: &Ends, around: &Surroundings<'_>) {
-        if ends.motions.contains(&Motion::Unread) {
+        // What is wrong with a pressure is said where it stands.
+        if ends.motions.contains(&Motion::Unread) || section.get("pressure").is_some() {
             return;
         }
         let body = match ends.ports {

@@ -194,12 +194,13 @@ impl Reader {
         match points {
             Ok(points) => Some(points),
             Err(error) => {
-                self.report_at(
-                    section,
-                    blamed,
-                    format!("`{}`: {error}", section.path),
-                    "one value for every time, times increasing: { times = [0, 1, 2], values = [0, 5, 0] }",
-                );
+                let help = match blamed {
+                    "csv" => {
+                        "name the columns of the file: { csv = \"file.csv\", column = \"force\", time = \"t\" }; the times must increase"
+                    }
+                    _ => "one value for every time, times increasing: { times = [0, 1, 2], values = [0, 5, 0] }",
+                };
+                self.report_at(section, blamed, format!("`{}`: {error}", section.path), help);
                 None
             }
         }
