@@ -3,7 +3,7 @@
 //!
 //! h = forces(x_{k−1}, v_{k−1}; profiles at t_k),  v_k = v_{k−1} + T·(h + f)/M with f by its law at v_k,  x_k = x_{k−1} + T·v_k
 //!
-//! Gyroscopic, centrifugal and Coriolis forces take no part in h: see [`free_bodies`] and [`coast`].
+//! Gyroscopic, centrifugal and Coriolis forces take no part in h: see `free_bodies` and `coast`.
 //!
 //! Where friction and contact are not solved together (bristles whose force falls faster than the masses hold), the step is done in
 //! halves, and halves of these: with the step the mass outweighs every force. Profiles and drivers are those of the whole step.
