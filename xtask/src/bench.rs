@@ -225,7 +225,7 @@ fn measure(work: &Work) -> Result<Vec<Row>, String> {
     let mut limits: Vec<Option<(f64, Vec<f64>)>> = vec![None; sides.len()];
     for _ in 0..TURNS {
         if let Some(program) = &limit {
-            for (name, ns, outcome) in run_limit(program, work.runs)? {
+            for (name, ns, outcome) in run_limit(Command::new(program).arg(work.runs.to_string()))? {
                 let Some(i) = work.variants.iter().position(|variant| variant.name == name) else {
                     continue;
                 };
@@ -502,11 +502,8 @@ fn build_rapier() -> Option<PathBuf> {
 }
 
 /// Name, nanoseconds per step and outcome of every variant.
-pub(crate) fn run_limit(program: &Path, runs: usize) -> Result<Vec<(String, f64, Vec<f64>)>, String> {
-    let output = Command::new(program)
-        .arg(runs.to_string())
-        .output()
-        .map_err(|error| error.to_string())?;
+pub(crate) fn run_limit(program: &mut Command) -> Result<Vec<(String, f64, Vec<f64>)>, String> {
+    let output = program.output().map_err(|error| error.to_string())?;
     if !output.status.success() {
         return Err(format!("the limit program ended with {}", output.status));
     }

@@ -8,9 +8,11 @@ mod guard;
 mod kill;
 mod rewrite;
 mod scaling;
+mod scenes;
 mod sweep;
 mod table;
 mod test;
+mod trace;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -22,8 +24,11 @@ tasks
                           --features adds native code of inclusions and Parquet files, whose build takes minutes
   guard [--renew]         instructions per step of the hot loops against the kept counts (valgrind), or keep them anew
   bench NAME [--json]     a work beside its hand-written limit; NAME is one of w1 to w6
+  bench trace [--json]    what a trace of every step costs, per number
   bench rewrite [--jit] [--json]
                           a rewritten inclusion beside the same equations by hand; --jit measures native code too
+  bench scenes [NAME ...] [--json]
+                          scenes of several bodies beside MuJoCo, if the Python of the variable PYTHON has it, and how cost grows
   fuzz N SEED [--threads COUNT] [--only CASE] [--program FILE]
                           N random scenarios through check, a fifth of them through run, some through sweep, map and
                           compare (Linux)
@@ -40,7 +45,9 @@ fn main() -> ExitCode {
         // Only an optimised build may be timed or counted; the other checks do without one, which saves them minutes.
         ["bench" | "guard", ..] if cfg!(debug_assertions) => optimised(&words),
         ["bench", "rewrite", rest @ ..] => rewrite::run(rest),
+        ["bench", "trace", rest @ ..] => trace::run(rest),
         ["bench", "w4", rest @ ..] | ["bench", rest @ .., "w4"] => sweep::run(rest),
+        ["bench", "scenes", rest @ ..] => scenes::run(rest),
         ["bench", rest @ ..] => bench::run(rest),
         #[cfg(target_os = "linux")]
         ["fuzz", rest @ ..] => fuzz::run(rest),

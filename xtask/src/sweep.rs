@@ -113,7 +113,7 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     let mut last = Vec::new();
     for _ in 0..TURNS {
         if let Some(program) = &limit {
-            for (name, ns, outcome) in run_limit(program, 1)? {
+            for (name, ns, outcome) in run_limit(std::process::Command::new(program).arg("1"))? {
                 let least = if name == "w4" { &mut least } else { &mut curved_limit };
                 let before = least.as_ref().map_or(ns, |(before, _): &(f64, Vec<f64>)| *before);
                 *least = Some((ns.min(before), outcome));

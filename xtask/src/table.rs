@@ -94,6 +94,13 @@ fn table() -> Result<String, String> {
         "\nThe costs of stickslip and of C were measured side by side in one run on one core (`cargo xtask bench`), the other programs {}.\n",
         word(&peers["measured"])
     );
+    if let Some(trace) = kept("trace") {
+        text += &format!(
+            "A CSV trace of every step adds {} ns a number, shortest digits that read back to the same number ({} columns, `cargo xtask bench trace`).\n",
+            cost(&trace["ns_per_number"]),
+            trace["columns"]
+        );
+    }
     Ok(text)
 }
 

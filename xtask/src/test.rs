@@ -1,6 +1,8 @@
 //! `cargo xtask test`: everything that must pass before a change is taken.
 
 use crate::{guard, optimised, root};
+use std::ffi::OsString;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// One check: what it is for, the arguments of cargo, and extra environment.
@@ -79,6 +81,7 @@ const LICENCES: Check = Check {
 /// Runs every check and stops at the first that fails.
 pub fn run(with_features: bool) -> Result<(), String> {
     CHECKS.iter().try_for_each(check)?;
+    python()?;
     if with_features {
         fuzz()?;
         FEATURES.iter().try_for_each(check)?;
@@ -119,6 +122,103 @@ fn fuzz() -> Result<(), String> {
 #[cfg(not(target_os = "linux"))]
 fn fuzz() -> Result<(), String> {
     Ok(())
+}
+
+/// What the tests of the Python package need, by name; the package itself needs NumPy alone.
+const PACKAGES: &[&str] = &[
+    "maturin>=1.9,<2",
+    "numpy",
+    "pytest",
+    "mypy",
+    "matplotlib",
+    "pandas",
+    "pandas-stubs",
+    "xarray",
+    "scipy",
+    "joblib",
+    "distributed",
+    "gymnasium",
+    "nbclient",
+    "ipykernel",
+];
+
+/// The Python package: a wheel with the profile of this task, for which the engine was built already, in a fresh environment; its tests, the
+/// examples in its documentation and its types.
+fn python() -> Result<(), String> {
+    let found = ["python3", "python"].into_iter().find(|name| {
+        let version = Command::new(name)
+            .arg("--version")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+        version.is_ok_and(|status| status.success())
+    });
+    let Some(interpreter) = found else {
+        eprintln!("\n== Python package: skipped, there is no Python");
+        return Ok(());
+    };
+    // This task is in the folder of the other programs.
+    let program = std::env::current_exe().map_err(|error| format!("cannot find the program: {error}"))?;
+    let program = program.with_file_name(format!("stickslip{}", std::env::consts::EXE_SUFFIX));
+    let target = program.parent().and_then(Path::parent).unwrap_or(Path::new("target"));
+    let (environment, wheels) = (target.join("python"), target.join("python-wheels"));
+    // Left over from the last time: a wheel of another version would be tested in place of this one.
+    let _ = std::fs::remove_dir_all(&wheels);
+    let package = root().join("python");
+    let bin = environment.join(if cfg!(windows) { "Scripts" } else { "bin" });
+    let call = |what: &str, command: &mut Command| {
+        eprintln!("\n== Python package, {what}");
+        match command.status() {
+            Ok(status) if status.success() => Ok(()),
+            Ok(_) => Err(format!("Python package, {what}: failed; {command:?}")),
+            Err(error) => Err(format!("Python package, {what}: cannot run {command:?}: {error}")),
+        }
+    };
+    // Not in the folder of the package: Python would take it, which holds no compiled part, in place of the wheel.
+    let in_environment = |name: &str| {
+        let mut command = Command::new(bin.join(name));
+        command.env("STICKSLIP_PROGRAM", &program).env_remove("PYTHONPATH");
+        command.current_dir(target);
+        command
+    };
+    let venv = ["-m", "venv", "--clear"].map(OsString::from);
+    call("environment", Command::new(interpreter).args(venv).arg(&environment))?;
+    let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+    call(
+        "what its tests need",
+        in_environment("python").args(install).args(PACKAGES),
+    )?;
+    let build = ["build", "--profile", "dev", "--compatibility", "linux", "--out"];
+    let mut maturin = in_environment("maturin");
+    call("wheel", maturin.args(build).arg(&wheels).current_dir(&package))?;
+    let wheel = std::fs::read_dir(&wheels).ok().and_then(|mut files| files.next()?.ok());
+    let wheel = wheel.ok_or("Python package: there is no wheel")?.path();
+    call(
+        "installation",
+        in_environment("python")
+            .args(install)
+            .arg("--force-reinstall")
+            .arg("--no-deps")
+            .arg(wheel),
+    )?;
+    let pytest = ["-m", "pytest", "-p", "no:cacheprovider", "-c"].map(OsString::from);
+    let settings = package.join("pyproject.toml");
+    let pytest = || {
+        let mut command = in_environment("python");
+        command.args(&pytest).arg(&settings);
+        command
+    };
+    call("tests", pytest().arg(package.join("tests")))?;
+    call("examples in docstrings", pytest().args(["--pyargs", "stickslip"]))?;
+    let strict = ["-m", "mypy", "--strict", "--cache-dir"];
+    call(
+        "types",
+        in_environment("python")
+            .args(strict)
+            .arg(target.join("mypy"))
+            .args(["stickslip", "examples"])
+            .current_dir(&package),
+    )
 }
 
 fn check(check: &Check) -> Result<(), String> {

@@ -4,10 +4,10 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use stickslip::advice::Glance;
-use stickslip::core::registry::{Family, names};
-use stickslip::scenario::diagnostic::{nearest, printable};
-use stickslip::scenario::{Diagnostic, Scenario, ScenarioError, Source, law_meant};
+use stickslip::scenario::diagnostic::printable;
+use stickslip::scenario::{Diagnostic, Scenario, ScenarioError, Source};
 use stickslip::sweep::{Mistake, SweepError};
+use stickslip_study::{Fault, suggestion};
 
 /// Why a command did not do its work.
 #[derive(Debug)]
@@ -29,12 +29,6 @@ impl Failure {
     /// A name that does not exist, with the nearest one and the list of all.
     pub fn unknown<'a>(what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> Self {
         Self::input(format!("there is no {what} \"{name}\""), suggestion(name, what, known))
-    }
-
-    /// A friction law that does not exist, with the one that is meant.
-    pub fn unknown_law(name: &str) -> Self {
-        let (message, help) = unknown_law(name);
-        Self::input(message, help)
     }
 
     /// A file that could not be written; wrong input if nothing can be written there.
@@ -93,6 +87,17 @@ impl From<ScenarioError> for Failure {
     }
 }
 
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Scenario(error) => (*error).into(),
+            Fault::Input { message, help } => Self::input(message, help),
+            Fault::Work(text) => Self::Work(text),
+            Fault::Stopped => Self::Work("stopped".to_string()),
+        }
+    }
+}
+
 impl From<Mistake> for Failure {
     fn from(mistake: Mistake) -> Self {
         Self::input(mistake.message, mistake.help)
@@ -106,26 +111,6 @@ impl From<SweepError> for Failure {
             SweepError::Mistake(mistake) => mistake.into(),
         }
     }
-}
-
-/// "did you mean" and the list of what there is.
-pub fn suggestion<'a>(name: &str, what: &str, known: impl Iterator<Item = &'a str>) -> String {
-    let known: Vec<&str> = known.collect();
-    let list = known.join(", ");
-    match nearest(name, known) {
-        Some(near) => format!("did you mean \"{near}\"? Each {what} there is: {list}"),
-        None => format!("each {what} there is: {list}"),
-    }
-}
-
-/// What is said of a friction law that does not exist, and what is meant.
-pub fn unknown_law(name: &str) -> (String, String) {
-    let known = names(Family::Friction).collect::<Vec<_>>().join(", ");
-    let help = match law_meant(Family::Friction, name) {
-        Some(meant) => format!("did you mean \"{meant}\"? The laws are {known}"),
-        None => format!("the laws are {known}"),
-    };
-    (format!("there is no friction law \"{name}\""), help)
 }
 
 /// An error without a place in a file.

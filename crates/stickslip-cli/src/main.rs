@@ -1,7 +1,6 @@
 //! The command `stickslip`.
 
 mod commands;
-mod experiments;
 mod failure;
 mod figures;
 mod output;
@@ -9,6 +8,7 @@ mod output;
 mod parquet_file;
 mod picture;
 mod row_file;
+mod shards;
 mod spool;
 mod stop;
 mod text;

@@ -3,7 +3,6 @@
 //! Numbers are stored bit for bit, byte-stream split: of neighbouring rows the bytes are alike where the numbers are not.
 
 use crate::output::{Part, PendingFile};
-use crate::trace_file::quoted;
 use parquet::basic::{Compression, ConvertedType, Encoding, Repetition, Type as Physical};
 use parquet::data_type::{BoolType, ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
@@ -19,6 +18,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 use std::sync::Arc;
+use stickslip_study::rows::quoted;
 
 /// Values that wait in memory before a group of rows is written.
 const GROUP: usize = 1 << 20;

@@ -6,7 +6,6 @@
 
 use crate::failure::{Failure, note};
 use crate::output::{Part, PendingFile, Place, beside, busy, replaced, try_lock};
-use crate::trace_file::quoted;
 use serde_json::{Map, Value};
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Seek, Write};
@@ -15,16 +14,6 @@ use std::time::Duration;
 
 /// What a file holds rows of: compared key by key when it is continued.
 pub type Description = Map<String, Value>;
-
-/// A value as a CSV field: a number that reads back as the same binary64, a word, or nothing.
-pub fn field(value: &Value) -> String {
-    match value {
-        Value::Null => String::new(),
-        Value::Number(number) if number.is_f64() => format!("{:?}", number.as_f64().unwrap_or(f64::NAN)),
-        Value::String(text) => quoted(text),
-        other => other.to_string(),
-    }
-}
 
 fn is_parquet(path: &Path) -> bool {
     path.extension()

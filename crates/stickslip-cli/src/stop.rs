@@ -79,11 +79,6 @@ pub fn stop_flag() -> &'static Stop {
     })
 }
 
-/// Whether the program was asked to end.
-pub fn stopped() -> bool {
-    stop_flag().load(Ordering::Relaxed)
-}
-
 #[cfg(unix)]
 fn watch(stop: Arc<AtomicBool>) -> io::Result<()> {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};

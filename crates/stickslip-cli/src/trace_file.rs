@@ -152,7 +152,12 @@ struct CsvRows {
 
 impl CsvRows {
     fn begin(mut file: PendingFile, names: &[String]) -> io::Result<Self> {
-        let header = names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(",") + "\n";
+        let header = names
+            .iter()
+            .map(|name| stickslip_study::rows::quoted(name))
+            .collect::<Vec<_>>()
+            .join(",")
+            + "\n";
         file.write_all(header.as_bytes())?;
         let header = header.len() as u64;
         let line = String::new();
@@ -233,15 +238,6 @@ fn push_number(line: &mut String, value: f64) {
     } else {
         // Writing to a String cannot fail.
         let _ = write!(line, "{value:?}");
-    }
-}
-
-/// A name as a CSV field.
-pub fn quoted(name: &str) -> String {
-    if name.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", name.replace('"', "\"\""))
-    } else {
-        name.to_string()
     }
 }
 

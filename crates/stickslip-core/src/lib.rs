@@ -30,5 +30,6 @@ extern crate std;
 pub mod contact;
 pub mod friction;
 pub mod registry;
+pub mod roots;
 pub mod scalar;
 pub mod sets;

@@ -2,8 +2,42 @@
 //!
 //! The rows feed the scenario reader, the command `laws`, the schema of scenario files and the conformance suite.
 
-/// A parameter of a law.
+/// How the number of a parameter is found where it is not written, and what is wrong with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Rule {
+    /// Stiffness of a contact at rest, above 0: it follows from mass and step. `worn` where sliding wears the bristle down at the rate
+    /// |v|·K/F, which an explicit method must follow.
+    Stiffness {
+        /// See there.
+        worn: bool,
+    },
+    /// Damping of a contact at rest, not negative: it follows from stiffness and mass.
+    Damping,
+    /// Damping over stiffness, above 0: it follows from both.
+    Relaxation,
+    /// Speed above 0 that must be given: friction goes from −F to F within it.
+    Band,
+    /// A number above 0 that must be given.
+    Positive,
+    /// A number that is not negative, and what it is where it is left out.
+    OrElse(f64),
+    /// The law has a reader of its own.
+    Own,
+}
+
+/// How a law is asked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Face {
+    /// Force and velocity at the end of an implicit step together: friction in closed form, rigid contact.
+    Resolve,
+    /// Velocity and applied force at the start of a step in, force out.
+    Applied,
+    /// Motion in, force and rates of states out.
+    Respond,
+}
+
+/// A parameter of a law.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Parameter {
     /// The key in a scenario.
     pub name: &'static str,
@@ -13,6 +47,10 @@ pub struct Parameter {
     pub default: Option<&'static str>,
     /// What it means.
     pub meaning: &'static str,
+    /// The right side of an example line.
+    pub example: &'static str,
+    /// How it is read.
+    pub rule: Rule,
 }
 
 /// Properties that the conformance suite proves for a law that declares them, and refutes for one that does not.
@@ -49,6 +87,8 @@ pub struct Law {
     pub name: &'static str,
     /// Friction or contact.
     pub family: Family,
+    /// How it is asked.
+    pub face: Face,
     /// One sentence for the user.
     pub summary: &'static str,
     /// The equations, as text.
@@ -69,6 +109,8 @@ pub struct Law {
     /// Whether friction follows the steady curve, its Stribeck velocity or table included. If not, the law takes `mu_kinetic`,
     /// `mu_static`, `viscous` and a normal force, and its own states say how friction falls.
     pub steady_curve: bool,
+    /// Whether its rates use the step of the stage: a backward Euler rule of its own, which needs damping where it is asked without a step.
+    pub staged: bool,
     /// What it promises.
     pub properties: Properties,
 }
@@ -77,6 +119,7 @@ const ODE: &[&str] = &[
     "rk4",
     "euler",
     "implicit-euler",
+    "implicit-midpoint",
     "adaptive",
     "stiff",
     "trapezoidal",
@@ -88,6 +131,14 @@ const STIFFNESS: Parameter = Parameter {
     unit: "N/m",
     default: Some("m*(0.5/step)^2, m the mass felt along the slip"),
     meaning: "stiffness of the contact at rest",
+    example: "1e5",
+    rule: Rule::Stiffness { worn: false },
+};
+
+/// The same for a bristle that sliding wears down.
+const WORN_STIFFNESS: Parameter = Parameter {
+    rule: Rule::Stiffness { worn: true },
+    ..STIFFNESS
 };
 
 const DAMPING: Parameter = Parameter {
@@ -95,6 +146,8 @@ const DAMPING: Parameter = Parameter {
     unit: "N*s/m",
     default: Some("sqrt(stiffness*m)"),
     meaning: "damping of the contact at rest",
+    example: "10",
+    rule: Rule::Damping,
 };
 
 const EPSILON: Parameter = Parameter {
@@ -102,6 +155,8 @@ const EPSILON: Parameter = Parameter {
     unit: "m/s",
     default: None,
     meaning: "speed below which the law does not distinguish motion from rest",
+    example: "1e-3",
+    rule: Rule::Band,
 };
 
 /// Integrators of compliant contacts.
@@ -114,6 +169,8 @@ const CONTACT_STIFFNESS: Parameter = Parameter {
     unit: "N/m",
     default: Some("m*(0.5/step)^2, m the smallest mass felt at the contact"),
     meaning: "stiffness of the contact",
+    example: "1e7",
+    rule: Rule::Own,
 };
 
 const CONTACT_STIFFNESS_BY_IMPACT: Parameter = Parameter {
@@ -136,6 +193,7 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "implicit",
         family: Family::Friction,
+        face: Face::Resolve,
         summary: "dry friction solved at the end of the step: reaches zero velocity in finite time, no parameter to tune",
         equation: "v = v_bar + (T/M) f,  f in -g(|v|) Sgn(v);  stuck: v = 0 exactly, f = -M v_bar/T",
         source: "the paper on model P, eqs 11-20",
@@ -144,12 +202,15 @@ pub const LAWS: &[Law] = &[
             unit: "",
             default: Some("exact"),
             meaning: "\"exact\" solves eq 14; \"approximate\" is eq 16, kept for comparison",
+            example: "\"exact\"",
+            rule: Rule::Own,
         }],
-        integrators: &["implicit-euler"],
+        integrators: &["implicit-euler", "implicit-midpoint"],
         states: 1,
         state_name: None,
         needs_stribeck: false,
         steady_curve: true,
+        staged: false,
         properties: Properties {
             holds_exactly: true,
             holds_elastically: true,
@@ -162,15 +223,17 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "karnopp",
         family: Family::Friction,
+        face: Face::Applied,
         summary: "a band of speeds counts as rest; creeps inside the band (baseline)",
         equation: "|v| <= eps: f = -h if |h| <= F_S, else -F_S sgn(h);  otherwise f = -g(|v|) sgn(v)",
         source: "Karnopp; the paper on model P, eq 7",
         parameters: &[EPSILON],
-        integrators: &["implicit-euler"],
+        integrators: &["implicit-euler", "implicit-midpoint"],
         states: 0,
         state_name: None,
         needs_stribeck: false,
         steady_curve: true,
+        staged: false,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -183,15 +246,17 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "quinn",
         family: Family::Friction,
+        face: Face::Applied,
         summary: "continuous friction that balances the load at rest; can push a body across zero velocity (baseline)",
         equation: "f = -gsat(F, (F/eps) v + gsat(F, h))",
         source: "Quinn; the paper on model P, eq 9",
         parameters: &[EPSILON],
-        integrators: &["implicit-euler"],
+        integrators: &["implicit-euler", "implicit-midpoint"],
         states: 0,
         state_name: None,
         needs_stribeck: true,
         steady_curve: true,
+        staged: false,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -204,12 +269,14 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "martins-oden",
         family: Family::Friction,
+        face: Face::Respond,
         summary: "viscosity in place of dry friction near rest; creeps under any load (baseline)",
         equation: "f = -g(|v|) v/max(|v|, eps)",
         source: "Martins and Oden; the paper on model P, eq 8",
         parameters: &[EPSILON],
         integrators: &[
             "implicit-euler",
+            "implicit-midpoint",
             "rk4",
             "euler",
             "adaptive",
@@ -221,6 +288,7 @@ pub const LAWS: &[Law] = &[
         state_name: None,
         needs_stribeck: true,
         steady_curve: true,
+        staged: false,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -235,6 +303,7 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "proxy",
         family: Family::Friction,
+        face: Face::Respond,
         summary: "dry friction on a massless proxy behind a spring and a damper: elastic presliding, no drift",
         equation: "f = gsat(g, (B + tau K) v + K e),  e' = (f - K e)/(B + tau K)  (f resisting, tau the stage step)",
         source: "the paper on modular simulation, eqs 14-24",
@@ -244,6 +313,7 @@ pub const LAWS: &[Law] = &[
         state_name: Some("e"),
         needs_stribeck: true,
         steady_curve: true,
+        staged: true,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: true,
@@ -256,6 +326,7 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "relaxed",
         family: Family::Friction,
+        face: Face::Respond,
         summary: "the proxy friction as a plain differential equation: fourth order in stick with rk4, needs step < 2.78 beta",
         equation: "f = gsat(g, K (a + beta v)),  a' = (f/K - a)/beta  (f resisting)",
         source: "Xiong, Kikuuwe and Yamamoto, eq 9",
@@ -266,6 +337,8 @@ pub const LAWS: &[Law] = &[
                 unit: "s",
                 default: Some("sqrt(m/stiffness)"),
                 meaning: "relaxation time: damping over stiffness",
+                example: "5e-3",
+                rule: Rule::Relaxation,
             },
         ],
         integrators: ODE,
@@ -273,6 +346,7 @@ pub const LAWS: &[Law] = &[
         state_name: Some("a"),
         needs_stribeck: true,
         steady_curve: true,
+        staged: false,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: true,
@@ -285,15 +359,17 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "dahl",
         family: Family::Friction,
+        face: Face::Respond,
         summary: "a bristle that yields gradually; drifts under an oscillating load",
         equation: "f = K e,  e' = v - |v| K e/g  (f resisting)",
         source: "Dahl; the paper on modular simulation, eq 11",
-        parameters: &[STIFFNESS],
+        parameters: &[WORN_STIFFNESS],
         integrators: ODE,
         states: 1,
         state_name: Some("e"),
         needs_stribeck: true,
         steady_curve: true,
+        staged: false,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -308,15 +384,17 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "lugre",
         family: Family::Friction,
+        face: Face::Respond,
         summary: "bristle with damping; widely used in control; drifts under an oscillating load",
         equation: "f = K e + B e',  e' = v - |v| K e/g(|v|)  (f resisting)",
         source: "Canudas de Wit et al.; the paper on modular simulation, eq 12",
-        parameters: &[STIFFNESS, DAMPING],
+        parameters: &[WORN_STIFFNESS, DAMPING],
         integrators: ODE,
         states: 1,
         state_name: Some("e"),
         needs_stribeck: true,
         steady_curve: true,
+        staged: false,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -331,6 +409,7 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "subloading",
         family: Family::Friction,
+        face: Face::Respond,
         summary: "elastoplastic friction that falls with slip from static to kinetic and heals with time; stick-slip studies",
         equation: "f = alpha u,  u' = v - t s,  |f| = R mu F,  R' = U(R) s,  \
                    mu' = eta (1 - mu/mu_s)^n - kappa (mu/mu_k - 1)^m s  (f resisting along t, s >= 0 the plastic slip rate)",
@@ -341,66 +420,88 @@ pub const LAWS: &[Law] = &[
                 unit: "N/m",
                 default: None,
                 meaning: "stiffness alpha of the contact",
+                example: "1e6",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "kappa",
                 unit: "1/m",
                 default: None,
                 meaning: "how fast plastic slip lowers the friction coefficient",
+                example: "\"10 1/mm\"",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "kappa_exponent",
                 unit: "",
                 default: Some("1"),
                 meaning: "exponent m of that fall",
+                example: "1",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "eta",
                 unit: "1/s",
                 default: None,
                 meaning: "how fast time raises the friction coefficient",
+                example: "0.1",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "eta_exponent",
                 unit: "",
                 default: Some("1"),
                 meaning: "exponent n of that rise",
+                example: "1",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "r",
                 unit: "1/m",
                 default: None,
                 meaning: "how fast the contact yields: R approaches 1 over a slip of some 1/r",
+                example: "\"100 1/mm\"",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "evolution",
                 unit: "",
                 default: Some("log"),
                 meaning: "\"log\" is U = -r ln R (Ozaki, Hashiguchi and Chen 2007), \"ratio\" is U = r (1 - R)/R (the paper on the trapezoidal update)",
+                example: "\"log\"",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "mu_initial",
                 unit: "",
                 default: Some("mu_static: after a long rest"),
                 meaning: "friction coefficient at the start, between mu_kinetic and mu_static",
+                example: "0.3",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "contact_time",
                 unit: "s",
                 default: Some("0"),
                 meaning: "the force includes contact_time times the rate of the elastic force: damps the contact's vibration",
+                example: "\"1 ms\"",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "update",
                 unit: "",
                 default: Some("exact-flow"),
                 meaning: "rule of an implicit step: \"exact-flow\", \"trapezoidal\" or \"backward\" (the paper on the trapezoidal update); \"rates\" lets stiff integrate the rates",
+                example: "\"exact-flow\"",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "newton",
                 unit: "",
                 default: Some("safeguarded"),
                 meaning: "how the last two are solved: \"safeguarded\", or \"as-published\", which can fail",
+                example: "\"safeguarded\"",
+                rule: Rule::Own,
             },
         ],
         integrators: &[
@@ -409,6 +510,7 @@ pub const LAWS: &[Law] = &[
             "rk4",
             "euler",
             "implicit-euler",
+            "implicit-midpoint",
             "trapezoidal",
             "newmark",
         ],
@@ -416,6 +518,7 @@ pub const LAWS: &[Law] = &[
         state_name: Some("e mu R"),
         needs_stribeck: false,
         steady_curve: false,
+        staged: false,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -428,6 +531,7 @@ pub const LAWS: &[Law] = &[
     Law {
         name: "kelvin-voigt",
         family: Family::Contact,
+        face: Face::Respond,
         summary: "spring and damper while bodies overlap; the force jumps at touch-down and pulls before release",
         equation: "N = K depth + B depth'  while depth > 0",
         source: "the paper on modular simulation, eq 23a",
@@ -438,6 +542,8 @@ pub const LAWS: &[Law] = &[
                 unit: "N*s/m",
                 default: Some("sqrt(stiffness*m)"),
                 meaning: "damping of the contact",
+                example: "10",
+                rule: Rule::Own,
             },
         ],
         integrators: STATELESS,
@@ -445,11 +551,13 @@ pub const LAWS: &[Law] = &[
         state_name: None,
         needs_stribeck: false,
         steady_curve: false,
+        staged: false,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
         name: "relaxed",
         family: Family::Contact,
+        face: Face::Respond,
         summary: "rigid contact as a differential equation: continuous, never pulls, restitution as wanted",
         equation: "N = K max(0, e - beta (gap + e)/alpha),  e' = max(-e/beta, -(gap + e)/alpha)",
         source: "Xiong, Kikuuwe and Yamamoto, eq 15",
@@ -460,30 +568,40 @@ pub const LAWS: &[Law] = &[
                 unit: "",
                 default: Some("0.5, where neither beta nor alpha is given"),
                 meaning: "speed after over speed before an impact; in place of alpha",
+                example: "0.5",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "beta",
                 unit: "s",
                 default: Some("1 to 8 times sqrt(m/stiffness), the smaller the restitution the more"),
                 meaning: "time constant of the state",
+                example: "0.01",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "alpha",
                 unit: "s",
                 default: Some("follows from restitution; beta/2 where only beta is given"),
                 meaning: "time constant of the damping, at most beta; alpha = beta loses nothing",
+                example: "0.005",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "penetration",
                 unit: "m",
                 default: Some("none"),
                 meaning: "depth at rest under the weight, or at impact_speed; in place of stiffness",
+                example: "\"0.1 mm\"",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "impact_speed",
                 unit: "m/s",
                 default: Some("none"),
                 meaning: "speed of the impact that penetration belongs to",
+                example: "\"1 m/s\"",
+                rule: Rule::Own,
             },
         ],
         integrators: COMPLIANT,
@@ -491,11 +609,13 @@ pub const LAWS: &[Law] = &[
         state_name: Some("e"),
         needs_stribeck: false,
         steady_curve: false,
+        staged: false,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
         name: "proxy",
         family: Family::Contact,
+        face: Face::Respond,
         summary: "rigid contact on a massless proxy behind a spring and a damper: never pulls; continuous with given steps",
         equation: "N = K (1 + beta/tau) max(0, -g - e beta/(beta + tau)),  e+ = max(-g, e beta/(beta + tau)),  \
                    g = gap + tau gap'",
@@ -507,6 +627,8 @@ pub const LAWS: &[Law] = &[
                 unit: "s",
                 default: Some("sqrt(m/stiffness)"),
                 meaning: "damping over stiffness",
+                example: "0.01",
+                rule: Rule::Own,
             },
         ],
         integrators: COMPLIANT,
@@ -514,11 +636,13 @@ pub const LAWS: &[Law] = &[
         state_name: Some("e"),
         needs_stribeck: false,
         steady_curve: false,
+        staged: true,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
         name: "hunt-crossley",
         family: Family::Contact,
+        face: Face::Respond,
         summary: "damping that grows with the depth; continuous, but pulls where bodies part fast",
         equation: "N = K depth^n (1 + lambda depth')  while depth > 0",
         source: "Hunt and Crossley 1975; Xiong, Kikuuwe and Yamamoto, reference 6",
@@ -528,18 +652,24 @@ pub const LAWS: &[Law] = &[
                 unit: "N/m^n",
                 default: None,
                 meaning: "stiffness K",
+                example: "1e7",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "exponent",
                 unit: "",
                 default: Some("1.5"),
                 meaning: "exponent n, at least 1",
+                example: "1.5",
+                rule: Rule::Own,
             },
             Parameter {
                 name: "damping",
                 unit: "s/m",
                 default: Some("0"),
                 meaning: "damping lambda: an impact at the speed v loses about 2/3 lambda v of its speed, while that is small",
+                example: "10",
+                rule: Rule::Own,
             },
         ],
         integrators: STATELESS,
@@ -547,11 +677,13 @@ pub const LAWS: &[Law] = &[
         state_name: None,
         needs_stribeck: false,
         steady_curve: false,
+        staged: false,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
         name: "rigid",
         family: Family::Contact,
+        face: Face::Resolve,
         summary: "no overlap and no pull at the end of the step; friction bounded by the normal force of the same step",
         equation: "0 <= N perp gap + T v_n >= 0;  closing contacts rebound with -restitution*v_n",
         source: "Signorini's condition in the implicit step of the paper on model P",
@@ -560,12 +692,15 @@ pub const LAWS: &[Law] = &[
             unit: "",
             default: Some("0"),
             meaning: "speed after over speed before an impact (Newton's rule)",
+            example: "0.5",
+            rule: Rule::Own,
         }],
-        integrators: &["implicit-euler"],
+        integrators: &["implicit-euler", "implicit-midpoint"],
         states: 0,
         state_name: None,
         needs_stribeck: false,
         steady_curve: false,
+        staged: false,
         properties: Properties {
             holds_exactly: true,
             holds_elastically: true,

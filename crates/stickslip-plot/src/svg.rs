@@ -2,10 +2,13 @@
 
 use crate::Color;
 use crate::scene::{Anchor, Mark, Point, Scene};
-use crate::text::{Level, Run, escape};
+use crate::text::{Level, Run, escape, runs_width};
 
 /// Fonts with the metrics the layout counts on, then whatever the viewer has.
 const FONTS: &str = "Helvetica,Arial,'Liberation Sans','Nimbus Sans',sans-serif";
+
+/// Texts of fewer letters (numbers of an axis) fit in any font.
+const FEW_LETTERS: usize = 6;
 
 pub(crate) fn write(scene: &Scene) -> String {
     let (width, height) = (short(scene.width), short(scene.height));
@@ -106,7 +109,16 @@ fn write_mark(out: &mut String, mark: &Mark) {
             } else {
                 ""
             };
-            *out += &format!("<text {place}{anchor}{rim} font-size=\"{}\">", short(*size));
+            // Where none of the fonts is there, another takes no more room than was planned for.
+            let letters: usize = runs.iter().map(|run| run.text.chars().count()).sum();
+            let length = match letters {
+                0..FEW_LETTERS => String::new(),
+                _ => format!(
+                    " textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\"",
+                    short(runs_width(runs, *size))
+                ),
+            };
+            *out += &format!("<text {place}{anchor}{rim}{length} font-size=\"{}\">", short(*size));
             write_runs(out, runs, *size);
             out.push_str("</text>\n");
         }

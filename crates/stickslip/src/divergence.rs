@@ -58,6 +58,8 @@ pub struct Watch {
     fall: f64,
     /// Since when all looks have found unexplained energy.
     since: Option<f64>,
+    /// The element whose energy is no number at the start.
+    unstorable: Option<usize>,
     /// How equations of the user's own grow.
     growth: Option<Growth>,
 }
@@ -72,6 +74,7 @@ impl Watch {
         Watch {
             next: 1,
             growth: judged.then(|| Growth::new(simulation)),
+            unstorable: unstorable(simulation),
             start,
             apart: set_apart(simulation),
             live: start.map_or(0.0, |(live, _)| live),
@@ -106,8 +109,9 @@ impl Watch {
     fn unexplained(&mut self, simulation: &mut Simulation) -> Option<(f64, f64)> {
         let start = self.start?;
         let (live, gravity) = simulation.live_energy()?;
-        // What elements of the user's own gave is put in, as by actuators.
-        let input = simulation.input() + simulation.given_by_own();
+        // What elements of the user's own gave is put in, as by actuators; so is what it takes to move bodies that overlap apart.
+        let parted = f64::max(0.0, -simulation.work().displaced);
+        let input = simulation.input() + simulation.given_by_own() + parted;
         self.live = self.live.max(live);
         self.input = self.input.max(input.abs());
         self.fall = self.fall.max(start.1 - gravity);
@@ -133,8 +137,10 @@ impl Watch {
             return self.judge_growth(simulation, &suspects, stop);
         }
         // Energies may be beyond all numbers where the motion is not.
-        let (mechanical, stored) = simulation.energy();
-        if !(simulation.work().is_finite() && mechanical.is_finite() && stored.is_finite()) {
+        if let Some(element) = self.unstorable.or_else(|| unstorable(simulation)) {
+            return Some(simulation.stores_no_number(element));
+        }
+        if !(simulation.work().is_finite() && simulation.energy().0.is_finite()) {
             return Some(simulation.exploded(simulation.time(), f64::INFINITY, f64::INFINITY));
         }
         if let Some((gained, explained)) = self.unexplained(simulation) {
@@ -159,6 +165,14 @@ impl Watch {
     }
 }
 
+/// The element whose stored energy is no number now.
+fn unstorable(simulation: &mut Simulation) -> Option<usize> {
+    if simulation.crowd() || simulation.scenario().inclusion.is_some() {
+        return None;
+    }
+    simulation.stored().iter().position(|stored| !stored.is_finite())
+}
+
 /// Whether a run that was not observed must be run again to see whether it has diverged. `start` is its energy at the start.
 pub(crate) fn suspect(simulation: &mut Simulation, start: Option<Energy>, growth: &Growth) -> bool {
     if simulation.scenario().inclusion.is_some() {
@@ -167,16 +181,19 @@ pub(crate) fn suspect(simulation: &mut Simulation, start: Option<Energy>, growth
     if simulation.has_equations() && !simulation.method().chooses_steps() && !growth.suspects(simulation).is_empty() {
         return true;
     }
-    let (Some(start), Some((live, gravity))) = (start, simulation.live_energy()) else {
+    let live = simulation.live_energy();
+    // Energies beyond all numbers fail whatever they come from.
+    let finite = live.is_none_or(|(live, gravity)| live.is_finite() && gravity.is_finite());
+    if !finite || unstorable(simulation).is_some() {
+        return true;
+    }
+    let (Some(start), Some((live, gravity))) = (start, live) else {
         return false;
     };
     if simulation.built().unstable {
         return true;
     }
     let given = start.0 + f64::max(0.0, start.1 - gravity) + ROUNDING * (start.1.abs() + gravity.abs());
-    if !live.is_finite() {
-        return true;
-    }
     live > EXPLOSION * given && (growth.energy_grew_evenly() || live > EXPLOSION * given + reach(simulation))
 }
 

@@ -2,10 +2,11 @@
 //! impacts that gained energy. Each is said if it is above 1 % of the energy moved.
 
 use crate::handle::Body;
+use crate::integrate::Method;
 use crate::report::Report;
 use crate::scenario::{BodySpec, ElementSpec, Scenario};
 use crate::simulation::Simulation;
-use stickslip_core::registry::{Family, law};
+use stickslip_core::registry::{Face, Family, law};
 
 /// Part of the energy moved from which on something is said. Methods that resolve the motion stay far below.
 const SHARE: f64 = 0.01;
@@ -22,11 +23,12 @@ fn passive(scenario: &Scenario, element: &ElementSpec) -> bool {
         ElementSpec::Spring(_) | ElementSpec::Gear(_) => true,
         ElementSpec::Friction(_) | ElementSpec::Joint(_) => rubs(element),
         ElementSpec::Contact(contact) => keeps(Family::Contact, &contact.normal.law) && rubs(element),
+        ElementSpec::Found(found) => keeps(Family::Contact, &found.normal.law) && rubs(element),
         ElementSpec::Stop(stop) => {
-            let stiff = scenario.simulation.integrator == "implicit-euler";
+            let stiff = Method::named(&scenario.simulation.integrator).is_some_and(Method::implicit);
             (stop.normal.as_ref()).map_or(stiff, |normal| keeps(Family::Contact, &normal.law))
         }
-        ElementSpec::Actuator(_) | ElementSpec::Own(_) | ElementSpec::OwnContact(_) => false,
+        _ => false,
     }
 }
 
@@ -53,13 +55,22 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
         .max(delivered);
     // Energies of gravity may be large where nothing moves, and are rounded.
     let rounding = ROUNDING * (energy.initial.abs() + energy.final_.abs());
-    let large = |part: f64| part > SHARE * moved + rounding;
+    // Where everything rests, forces leave the rounding of what they would do in a step if nothing held them.
+    let forces = (report.elements.values()).filter_map(|element| element.get("max_force")?.as_f64());
+    let impulse = report.step * forces.fold(0.0, f64::max);
+    let mass = simulation.mass();
+    let held = if mass > 0.0 {
+        0.5 * impulse * impulse / mass
+    } else {
+        0.0
+    };
+    let large = |part: f64| part > SHARE * moved + rounding + ROUNDING * held;
     let mut doubts = Vec::new();
     for (name, element) in &scenario.elements {
         let given = -heat(name);
         if large(given) && passive(scenario, element) {
             let why = match element {
-                ElementSpec::Contact(_) | ElementSpec::Stop(_) => {
+                ElementSpec::Contact(_) | ElementSpec::Stop(_) | ElementSpec::Found(_) => {
                     "its bodies began inside each other, or the step is too long for it"
                 }
                 _ => "the step is too long for it, or what drives it jumps",
@@ -96,8 +107,10 @@ pub(crate) fn doubts(simulation: &Simulation, report: &Report, most: f64) -> Vec
     let gained = -simulation.work().kinetic;
     if energy.numerical.is_some() && large(gained) {
         let rigid = |element: &ElementSpec| match element {
-            ElementSpec::Contact(contact) => contact.normal.law == "rigid",
-            ElementSpec::Stop(_) => true,
+            ElementSpec::Contact(contact) => {
+                law(Family::Contact, &contact.normal.law).is_some_and(|law| law.face == Face::Resolve)
+            }
+            ElementSpec::Stop(_) | ElementSpec::Found(_) => true,
             _ => false,
         };
         let hit = scenario.elements.iter().filter(|(_, element)| rigid(element));

@@ -30,6 +30,7 @@
 //! | step it, read motion and forces, set actuators | [`Simulation`] |
 //! | copy it, keep its state, go back, set its motion | [`Simulation::snapshot`], [`Simulation::restore`], [`Simulation::set_position`] |
 //! | run it to its end with a trace and a report | [`run::run`] |
+//! | step many of them at once | [`batch::advance`] |
 //! | run it many times with other values | [`sweep::Sweep`] |
 //! | write an element or a body of your own | [`model::Model::own_element`], [`model::Model::own_body`] |
 //! | know what was chosen and what to expect | [`advice::advise`] |
@@ -37,6 +38,7 @@
 
 pub mod advice;
 pub mod analysis;
+pub mod batch;
 pub mod body;
 pub mod build;
 pub mod chain;
@@ -56,6 +58,7 @@ pub mod quantity;
 pub mod report;
 pub mod run;
 pub mod scenario;
+pub mod shape;
 pub mod simulation;
 pub mod snapshot;
 pub mod spheres;

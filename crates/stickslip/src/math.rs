@@ -1,5 +1,7 @@
 //! Elementary functions that give the same bits on every machine, and decompositions of matrices that always end.
 
+pub(crate) mod dense;
+
 use nalgebra::{DMatrix, DVector, Matrix3, SVD, SymmetricEigen, Vector3};
 
 /// Largest magnitude reduced here; up to it the multiple of π/2 fits in 17 bits, so its products with the 33-bit parts

@@ -4,7 +4,7 @@ mod bodies;
 mod elements;
 
 use crate::body::{OwnBody, OwnBodySpec};
-use crate::element::own::{Connection, OwnContactSpec, OwnElement, OwnElementSpec, OwnLaw};
+use crate::element::own::{OwnElement, OwnLaw};
 use crate::handle::{Body, Element, End};
 use crate::integrate::Method;
 use crate::profile::Profile;
@@ -14,6 +14,7 @@ use crate::scenario::{
     FrictionSpec, InertiaSpec, InitialMode, LimitSpec, LinkSpec, MassSpec, NormalForce, Plane, Port, Scenario,
     ScenarioError, SimulationSpec,
 };
+use crate::scenario::{Connection, OwnContactSpec, OwnElementSpec};
 use crate::simulation::Simulation;
 pub use bodies::{Link, Linkage, RigidBody};
 use elements::number;
@@ -91,6 +92,8 @@ impl Friction {
                 stribeck_exponent: 2.0,
             },
             ellipse: None,
+            rolling: None,
+            spinning: None,
             normal_force: None,
             initial: None,
             parameters: Vec::new(),
@@ -179,6 +182,7 @@ impl Model {
             chain: None,
             spheres: None,
             columns: None,
+            contact_rows: false,
             stick_slip: None,
             slip_events: None,
             map: None,
@@ -264,6 +268,7 @@ impl Model {
                 motion,
                 start: vec![0.0],
                 angular: None,
+                shape: None,
             }),
         )
     }
@@ -585,7 +590,8 @@ impl Model {
     /// A differential, whose carrier turns with the mean of its two shafts, as a stiff element on three shafts:
     ///
     /// ```
-    /// use stickslip::element::own::{Connection, Motion, OwnElement};
+    /// use stickslip::element::own::{Motion, OwnElement};
+    /// use stickslip::scenario::Connection;
     /// use stickslip::integrate::Method;
     /// use stickslip::model::{GROUND, Model};
     ///

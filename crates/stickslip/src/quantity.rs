@@ -63,6 +63,8 @@ impl Dimension {
     pub const MOMENTUM: Self = Self::new(1, 1, -1);
     /// kg m^2
     pub const INERTIA: Self = Self::new(2, 1, 0);
+    /// kg/m³.
+    pub const DENSITY: Self = Self::new(-3, 1, 0);
     /// N m/rad, the same as N m
     pub const ROTATIONAL_STIFFNESS: Self = Self::TORQUE;
     /// N m s/rad

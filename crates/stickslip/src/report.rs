@@ -213,7 +213,7 @@ impl Reporter {
         let has_mode = |element: &ElementSpec| {
             matches!(
                 element,
-                ElementSpec::Friction(_) | ElementSpec::Contact(_) | ElementSpec::Stop(_)
+                ElementSpec::Friction(_) | ElementSpec::Contact(_) | ElementSpec::Stop(_) | ElementSpec::Found(_)
             ) || element.friction().is_some()
         };
         let analysis = scenario.stick_slip.as_ref().and_then(|spec| {
@@ -326,7 +326,7 @@ impl Reporter {
         let final_ = mechanical + elastic;
         let residual = initial + work.input - dissipated_all - final_;
         // Of linkages a part is known, which is worth something if it explains the residual.
-        let own = closes.then(|| work.kinetic - work.own.iter().sum::<f64>());
+        let own = closes.then(|| work.kinetic + work.displaced - work.own.iter().sum::<f64>());
         let explains = |own: &f64| network.linkages.is_empty() || (residual - own).abs() <= residual.abs();
         let energy = EnergyReport {
             initial,
@@ -393,6 +393,12 @@ impl Reporter {
             warnings.push(format!(
                 "a coupled friction solve ended with a residual of {:.1e} of the force scale",
                 simulation.worst_residual()
+            ));
+        }
+        if let Some(name) = simulation.jammed() {
+            warnings.push(format!(
+                "contact \"{name}\" stopped its bodies as an impact would, though there was no impact: with so much friction they could not \
+                 slide (Painlevé's paradox)"
             ));
         }
         let smallest = scenario.slip_events.and_then(|spec| spec.smallest);

@@ -55,7 +55,12 @@ pub struct Options<'a> {
     pub stop: Option<&'a Stop>,
     /// Told the number of steps done, now and then.
     pub progress: Option<&'a mut dyn FnMut(u64)>,
+    /// Told of every row, whether rows are stored or not: for what has no place in a column, such as the contacts of a scene.
+    pub rows: Option<&'a mut Glance<'a>>,
 }
+
+/// Looks at a simulation.
+pub type Glance<'a> = dyn FnMut(&Simulation) -> io::Result<()> + 'a;
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq)]
@@ -104,7 +109,8 @@ pub fn recorded_columns(simulation: &Simulation) -> Result<Columns, ScenarioErro
     let mut columns = Columns::new(simulation);
     let unknown = |path: &str, name: &str| -> Diagnostic {
         let names = || columns.names().iter().map(String::as_str);
-        let help = match nearest(name, names()) {
+        let nearest = |name: &str| nearest(name, names().chain(columns.places()));
+        let help = match nearest(name) {
             Some(near) => format!("did you mean \"{near}\"? The columns are {}", list(names())),
             None => format!("the columns are {}", list(names())),
         };
@@ -114,7 +120,7 @@ pub fn recorded_columns(simulation: &Simulation) -> Result<Columns, ScenarioErro
     };
     let mut findings = Vec::new();
     for (i, name) in scenario.columns.iter().flatten().enumerate() {
-        if !columns.names().contains(name) {
+        if !columns.offers(name) {
             findings.push(unknown(&format!("output.columns.{i}"), name));
         }
     }
@@ -163,6 +169,9 @@ pub fn run(
     if let Some(recorder) = &mut recorder {
         recorder.take(simulation, true)?;
     }
+    if let Some(glance) = &mut options.rows {
+        glance(simulation)?;
+    }
     // Many bodies are moved from row to row; their own sums see every step. Only a signal under analysis is looked at in
     // each.
     let stride = if simulation.crowd() && simulation.scenario().stick_slip.is_none() {
@@ -182,7 +191,8 @@ pub fn run(
         }
         let before = simulation.steps_done();
         if keeps {
-            let row = recorder.as_ref().map_or(u64::MAX, |_| every - before % every);
+            let rows = recorder.is_some() || options.rows.is_some();
+            let row = if rows { every - before % every } else { u64::MAX };
             let look = energies.next_look().max(before + 1) - before;
             let most = row.min(look).min(PULSE - before % PULSE).min(steps - before);
             keeps = reporter.advance(simulation, most) > 0;
@@ -191,6 +201,11 @@ pub fn run(
                 let done = simulation.steps_done();
                 if let Some(recorder) = &mut recorder {
                     recorder.take(simulation, done.is_multiple_of(every))?;
+                }
+                if let Some(glance) = &mut options.rows
+                    && (done.is_multiple_of(every) || done == steps)
+                {
+                    glance(simulation)?;
                 }
                 if done.is_multiple_of(PULSE)
                     && let Some(progress) = &mut options.progress
@@ -258,6 +273,11 @@ pub fn run(
         let done = simulation.steps_done();
         if let Some(recorder) = &mut recorder {
             recorder.take(simulation, done.is_multiple_of(every))?;
+        }
+        if let Some(glance) = &mut options.rows
+            && (done.is_multiple_of(every) || done == steps)
+        {
+            glance(simulation)?;
         }
         // Where steps are output intervals each may take long.
         if (chosen || done.is_multiple_of(PULSE))
@@ -482,6 +502,7 @@ mod tests {
                 every: 1000,
                 stop: Some(&stop),
                 progress: Some(&mut |_| stop.store(stopped, Ordering::Relaxed)),
+                ..Options::default()
             };
             let outcome = run(&mut simulation, Some((&columns, &mut keep)), options).unwrap();
             (outcome.report.steps, last)

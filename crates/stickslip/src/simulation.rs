@@ -1,6 +1,7 @@
 //! A scenario in motion: build once, then step, observe and steer.
 
 use crate::analysis::slip_events::SlipEventsReport;
+use crate::build::identity::system;
 use crate::build::{Built, Place, build, build_first, start_of_ball, start_of_block};
 use crate::chain::{Aggregates, Chain, ChainState};
 use crate::divergence::not_finite;
@@ -8,13 +9,16 @@ use crate::element::{Mode, Observation};
 use crate::handle::{Body, Element};
 use crate::integrate::lanes::{self, Lane};
 use crate::integrate::march::{self, March, Statistics};
-use crate::integrate::{Halt, Method, Work};
+use crate::integrate::{Halt, Method, Work, one_coordinate, prepare};
 use crate::network::implicit::ImplicitView;
 use crate::network::port::Coordinate;
+use crate::network::scene::FoundContact;
 use crate::network::stage::{apply, evaluate, evaluate_at};
 use crate::network::{NetworkState, Scratch};
-use crate::scenario::{ElementSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Scenario, ScenarioError};
-use crate::snapshot::{Carried, Reader, Snapshot, SnapshotError, carried, sum_of, system};
+use crate::scenario::{
+    ElementSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port, Scenario, ScenarioError,
+};
+use crate::snapshot::{Carried, Reader, Snapshot, SnapshotError, carried, sum_of};
 use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
 use crate::stop::{Stop, is_set};
 use crate::tally::Tallies;
@@ -91,6 +95,8 @@ pub enum RunError {
         time: f64,
         /// Residual relative to the force scale.
         residual: f64,
+        /// Which contact or stop is asked for what; nothing where none is known.
+        what: String,
         /// What to try.
         remedy: String,
     },
@@ -153,11 +159,19 @@ impl fmt::Display for RunError {
             Self::Unsupported { time, what, remedy } => {
                 write!(f, "the run ends at t = {time} s: {what}\nhelp: {remedy}")
             }
-            Self::Unsolved { time, residual, remedy } => {
+            Self::Unsolved {
+                time,
+                residual,
+                what,
+                remedy,
+            } => {
                 write!(f, "friction and contact could not be solved together at t = {time} s")?;
                 // Where nothing was found there is no residual.
                 if residual.is_finite() {
                     write!(f, " (residual {residual:.1e} of the force scale)")?;
+                }
+                if !what.is_empty() {
+                    write!(f, ": {what}")?;
                 }
                 write!(f, "\nhelp: {remedy}")
             }
@@ -273,6 +287,7 @@ impl Simulation {
         let chain = built.chain_start.take();
         let spheres = built.spheres_start.take();
         let state = built.network.initial_state();
+        prepare(&built.network);
         let scratch = built.network.scratch();
         let count = built.network.element_count;
         let work = Work::new(count);
@@ -324,6 +339,7 @@ impl Simulation {
         let built = build(&fixed.scenario)?;
         let network = &built.network;
         if !self.scratch.renew(&fixed.built.network, network) {
+            prepare(network);
             self.scratch = network.scratch();
         }
         self.state = network.initial_state();
@@ -332,7 +348,7 @@ impl Simulation {
             sums.clear();
             sums.resize(count, 0.0);
         }
-        (self.work.input, self.work.kinetic, self.between) = (0.0, 0.0, None);
+        (self.work.input, self.work.kinetic, self.work.displaced, self.between) = (0.0, 0.0, 0.0, None);
         self.kept_work.copy_from(&self.work);
         fixed.built = built;
         fixed.system = OnceLock::new();
@@ -435,7 +451,7 @@ impl Simulation {
         for sums in [&mut self.work.delivered, &mut self.work.own] {
             sums.fill(0.0);
         }
-        (self.work.input, self.work.kinetic, self.between) = (0.0, 0.0, None);
+        (self.work.input, self.work.kinetic, self.work.displaced, self.between) = (0.0, 0.0, 0.0, None);
         if let (Some(chain), Some(spec), Some(state)) = (&built.chain, &scenario.chain, &mut self.chain) {
             state.reset(chain, |block| start_of_block(spec, block));
         }
@@ -493,8 +509,10 @@ impl Simulation {
                 self.run::<false>(steps - 1)?;
             }
             let network = &self.fixed.built.network;
-            if let Some(lone) = network.lone()
-                && lone.advance_seen(network, &mut self.state, &mut self.scratch)
+            // The short way is that of the implicit Euler step.
+            if self.fixed.built.method == Method::ImplicitEuler
+                && let Some(alone) = one_coordinate(network)
+                && alone.advance_seen(network, &mut self.state, &mut self.scratch)
             {
                 return Ok(());
             }
@@ -876,6 +894,7 @@ impl Simulation {
             Halt::Unsolved { time } if self.fixed.built.method.implicit() => RunError::Unsolved {
                 time,
                 residual: self.scratch.implicit.unsolved,
+                what: self.unsolved_contact(),
                 remedy: self.remedy_of_implicit_step(),
             },
             Halt::Unsolved { time } => RunError::Stalled {
@@ -908,7 +927,7 @@ impl Simulation {
             let exponent = law.number("kappa_exponent").unwrap_or(1.0);
             let fall = law.number("kappa")? * libm::pow(static_ / kinetic - 1.0, exponent);
             let most = law.number("tangential_stiffness")? / fall;
-            (law.law == "subloading" && most.is_finite()).then_some((name, most))
+            most.is_finite().then_some((name, most))
         });
         match snaps {
             Some((name, most)) => format!(
@@ -939,9 +958,40 @@ impl Simulation {
                 "stop",
             ),
         ];
-        match kinds.iter().find(|(there, _)| *there) {
+        let smaller = match kinds.iter().find(|(there, _)| *there) {
             Some((_, kind)) => format!("use a smaller step, or a compliant {kind} with integrator = \"rk4\""),
             None => "use a smaller step".into(),
+        };
+        let mut all = self.fixed.scenario.elements.iter();
+        match all.find(|(_, element)| element.is_own()) {
+            Some((name, _)) => format!(
+                "look at the equations of \"{name}\" first: a root or logarithm of a negative number, a division by 0; else {smaller}"
+            ),
+            None => smaller,
+        }
+    }
+
+    /// The contact or stop that stands in the way of a solution, and what it is asked for.
+    fn unsolved_contact(&self) -> String {
+        let implicit = &self.scratch.implicit;
+        let Some((name, element)) = implicit
+            .blamed
+            .and_then(|index| self.fixed.scenario.elements.get(index))
+        else {
+            return String::new();
+        };
+        let ends = match element {
+            ElementSpec::Contact(contact) => {
+                let body = |port: Port| port.body().map_or("ground", |body| &self.fixed.scenario.bodies[body].0);
+                let [first, second] = contact.between.map(body);
+                format!(" between {first} and {second}")
+            }
+            _ => String::new(),
+        };
+        if implicit.impossible {
+            format!("no force can keep \"{name}\"{ends} from closing, as nothing there is free to give way")
+        } else {
+            format!("\"{name}\"{ends} is furthest from its law")
         }
     }
 
@@ -963,6 +1013,20 @@ impl Simulation {
             step: self.state.step,
             what: crate::trace::Columns::new(self).name_of_state(index),
             remedy: self.remedy(),
+        }
+    }
+
+    /// A run in which the energy that an element stores is no number.
+    pub(crate) fn stores_no_number(&self, element: usize) -> RunError {
+        let (name, element) = &self.fixed.scenario.elements[element];
+        RunError::Diverged {
+            time: self.time(),
+            step: self.state.step,
+            what: format!("the energy stored in \"{name}\""),
+            remedy: match element.is_own() {
+                true => format!("check the expression of `stored`: {}", crate::build::UNDEFINED),
+                false => self.remedy(),
+            },
         }
     }
 
@@ -1018,7 +1082,7 @@ impl Simulation {
                 "use a step well below {} s, larger beta and alpha or smaller stiffness in `relax`, or integrator = \"stiff\"",
                 self.fixed.built.network.step
             ),
-            Method::ImplicitEuler => {
+            Method::ImplicitEuler | Method::ImplicitMidpoint => {
                 "use a smaller step; springs can be taken at the end of the step with implicit = true".to_string()
             }
             Method::Adaptive | Method::Stiff => {
@@ -1032,9 +1096,24 @@ impl Simulation {
         }
     }
 
+    /// All masses together, kg; rotating inertias count as masses.
+    pub(crate) fn mass(&self) -> f64 {
+        let network = &self.fixed.built.network;
+        let masses = network.inverse_mass[..network.layout.masses].iter();
+        masses.map(|inverse| 1.0 / inverse).sum::<f64>()
+            + network.bodies.iter().map(|placed| placed.body.mass()).sum::<f64>()
+            + network.linkages.iter().map(|placed| placed.body.mass()).sum::<f64>()
+    }
+
     /// The largest residual of a coupled friction solve so far, relative to the force scale.
     pub fn worst_residual(&self) -> f64 {
         self.scratch.implicit.worst
+    }
+
+    /// The last contact that stopped its bodies as an impact would, without one (Painlevé's paradox).
+    pub fn jammed(&self) -> Option<&str> {
+        let (name, _) = self.fixed.scenario.elements.get(self.scratch.implicit.jammed?)?;
+        Some(name)
     }
 
     /// Notes what elements do in the present state. The implicit step notes forces of the step that ended here; the
@@ -1064,7 +1143,7 @@ impl Simulation {
                 &mut self.scratch.frames,
                 &mut self.scratch.linkages,
             );
-            crate::network::rigid::clear_observations(&network.rigid, &self.scratch.trial, &mut self.scratch.seen);
+            crate::network::rigid::clear_observations(network, &self.scratch.trial, &mut self.scratch.seen);
             apply::<true>(network, &mut self.scratch, network.step);
             for seen in &mut self.scratch.seen {
                 (seen.force, seen.power) = ([0.0; 3], 0.0);
@@ -1096,6 +1175,17 @@ impl Simulation {
             return;
         }
         evaluate::<true>(network, &mut self.scratch, 2 * self.state.step, 0.0);
+    }
+
+    /// Whether the program finds contacts between shapes.
+    pub fn has_scene(&self) -> bool {
+        self.fixed.built.network.scene.is_some()
+    }
+
+    /// The contacts that the program found in the last step, and what came of them.
+    pub fn found_contacts(&self) -> impl Iterator<Item = FoundContact<'_>> {
+        let scene = self.fixed.built.network.scene.iter();
+        scene.flat_map(|scene| scene.listed(&self.scratch.implicit.scene))
     }
 
     /// What every element of the scenario did in the last observed step.
@@ -1207,6 +1297,10 @@ impl Simulation {
         );
         apply::<true>(network, &mut self.scratch, 0.0);
         network.store_stiff_springs(&self.state.values, &mut self.scratch.seen);
+        let Scratch {
+            frames, linkages, seen, ..
+        } = &mut self.scratch;
+        network.store_point_springs(&self.state.values, frames, linkages, seen);
         let stored = self.scratch.seen.iter().map(|seen| seen.stored).collect();
         self.scratch.seen = kept;
         self.scratch.compression = compression;
@@ -1370,6 +1464,7 @@ impl Simulation {
     }
 
     /// Something was set from outside: a method that has gone ahead begins again from here.
+    #[inline]
     fn begin_again(&mut self) {
         if self.fixed.built.method.chooses_steps() {
             let (time, step) = (self.time(), self.fixed.built.network.step);
@@ -1406,15 +1501,36 @@ impl Simulation {
 
     /// Takes an actuator over: it gives this value from now on. False if the element is no actuator of this system or has no such axis.
     pub fn set_actuator(&mut self, element: Element, axis: usize, value: f64) -> bool {
-        let signals = (self.number_of_element(element)).and_then(|number| self.fixed.built.actuators.get(number));
-        match signals.and_then(|signals| signals.get(axis)) {
-            Some(&signal) => {
-                self.scratch.signals.hold(signal, value);
-                self.begin_again();
-                true
-            }
-            None => false,
+        let signal = self.actuator_signal(element, axis);
+        if let Some(signal) = signal {
+            self.hold(signal, value);
         }
+        signal.is_some()
+    }
+
+    /// The signal of an actuator along an axis, the same in all copies of a simulation.
+    pub(crate) fn actuator_signal(&self, element: Element, axis: usize) -> Option<usize> {
+        let signals = self.fixed.built.actuators.get(self.number_of_element(element)?)?;
+        signals.get(axis).copied()
+    }
+
+    /// Takes a signal over.
+    #[inline]
+    pub(crate) fn hold(&mut self, signal: usize, value: f64) {
+        self.scratch.signals.hold(signal, value);
+        self.begin_again();
+    }
+
+    /// A number that copies of one simulation share and others do not, as long as they are there.
+    #[inline]
+    pub(crate) fn kind(&self) -> usize {
+        Arc::as_ptr(&self.fixed) as usize
+    }
+
+    /// Where position and velocity of a body stand in the state if it has one of each; the same in all copies of a simulation.
+    pub(crate) fn coordinate(&self, body: Body) -> Option<[usize; 2]> {
+        let (position, velocity) = self.ranges(self.number_of(body)?);
+        (position.len() == 1 && velocity.len() == 1).then_some([position.start, velocity.start])
     }
 }
 

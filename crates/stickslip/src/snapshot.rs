@@ -5,9 +5,7 @@
 
 #[cfg(doc)]
 use crate::Simulation;
-use crate::build::Choice;
-use crate::scenario::{ElementSpec, ParameterSpec, Scenario, SimulationSpec};
-use std::fmt::{self, Write};
+use std::fmt;
 
 /// Everything that a simulation carries from one step to the next, at one moment.
 ///
@@ -161,10 +159,10 @@ pub(crate) fn sum_of(text: &str) -> u64 {
 }
 
 /// FNV-1a, 64 bits: finds damage and tells systems apart; it does not withstand an attacker.
-struct Sum(u64);
+pub(crate) struct Sum(pub(crate) u64);
 
 impl Sum {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Sum(0xcbf2_9ce4_8422_2325)
     }
 
@@ -185,72 +183,6 @@ impl fmt::Write for Sum {
     fn write_str(&mut self, text: &str) -> fmt::Result {
         self.add(text.as_bytes());
         Ok(())
-    }
-}
-
-/// A number that tells a system from others: bodies, elements, equations, integrator and step, and the numbers that were chosen for the user;
-/// not how long it runs, what is recorded, or where in a file something is written.
-pub(crate) fn system(scenario: &Scenario, choices: &[Choice]) -> u64 {
-    let Scenario {
-        simulation,
-        bodies,
-        elements,
-        inclusion,
-        chain,
-        spheres,
-        ..
-    } = scenario;
-    let simulation = SimulationSpec {
-        duration: 0.0,
-        ..simulation.clone()
-    };
-    let mut elements = elements.clone();
-    for (_, element) in &mut elements {
-        match element {
-            ElementSpec::Friction(spec) => forget_places(&mut spec.friction.parameters),
-            ElementSpec::Contact(spec) => {
-                forget_places(&mut spec.normal.parameters);
-                spec.friction
-                    .iter_mut()
-                    .for_each(|law| forget_places(&mut law.parameters));
-            }
-            ElementSpec::Stop(spec) => spec
-                .normal
-                .iter_mut()
-                .for_each(|law| forget_places(&mut law.parameters)),
-            ElementSpec::Joint(spec) => spec
-                .friction
-                .iter_mut()
-                .for_each(|law| forget_places(&mut law.parameters)),
-            ElementSpec::Spring(_)
-            | ElementSpec::Actuator(_)
-            | ElementSpec::Gear(_)
-            | ElementSpec::Own(_)
-            | ElementSpec::OwnContact(_) => (),
-        }
-    }
-    let (mut chain, mut spheres) = (chain.clone(), spheres.clone());
-    if let Some(chain) = &mut chain {
-        forget_places(&mut chain.friction.parameters);
-    }
-    if let Some(spheres) = &mut spheres {
-        forget_places(&mut spheres.normal.parameters);
-        let friction = &mut spheres.friction;
-        friction.iter_mut().for_each(|law| forget_places(&mut law.parameters));
-    }
-    let inclusion = inclusion.as_ref().map(|inclusion| inclusion.description());
-    let mut sum = Sum::new();
-    let written = write!(
-        sum,
-        "{simulation:?}{bodies:?}{elements:?}{inclusion:?}{chain:?}{spheres:?}{choices:?}"
-    );
-    debug_assert!(written.is_ok(), "a sum takes any text");
-    sum.0
-}
-
-fn forget_places(parameters: &mut [ParameterSpec]) {
-    for parameter in parameters {
-        parameter.span = None;
     }
 }
 

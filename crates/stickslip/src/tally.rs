@@ -1,7 +1,7 @@
 //! What a run report keeps of every element, step by step. The general step shows its observations to [`Tallies::note`]; small networks,
 //! whose steps take nanoseconds, keep the same sums in registers ([`Trend`], [`Spell`]) and add them when they are done.
 
-use crate::element::{Mode, Observation};
+use crate::network::groups::{Mode, Observation};
 
 /// Size and sign of a force on one axis over some steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

@@ -2,10 +2,12 @@
 
 use crate::build::Place;
 use crate::chain::Aggregates;
+use crate::element::laws::Tangential;
 use crate::scenario::{BodySpec, ElementSpec};
 use crate::simulation::Simulation;
 use crate::spheres::SpheresSeen;
-use stickslip_core::registry::{Family, law};
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion};
+use stickslip_core::registry::{Face, Family, law};
 
 /// Where the number of a column comes from.
 #[derive(Clone, Copy, Debug)]
@@ -18,6 +20,10 @@ enum Source {
     Normal(usize),
     Gap(usize),
     Carried(usize),
+    Touching(usize),
+    Depth,
+    /// A number of the place of a link: linkage, link, which of x, y, z, qw, qx, qy, qz.
+    Place([usize; 3]),
     Chain(fn(&Aggregates) -> f64),
     Spheres(fn(&SpheresSeen) -> f64),
 }
@@ -27,6 +33,8 @@ enum Source {
 pub struct Columns {
     names: Vec<String>,
     sources: Vec<Source>,
+    /// Where links are: columns that are there if they are asked for.
+    links: Vec<(String, Source)>,
 }
 
 const AXES: [&str; 3] = [".x", ".y", ".z"];
@@ -70,6 +78,7 @@ impl Columns {
         let mut columns = Columns {
             names: Vec::new(),
             sources: Vec::new(),
+            links: Vec::new(),
         };
         columns.push("t".into(), Source::Time);
         let scenario = simulation.scenario();
@@ -120,6 +129,11 @@ impl Columns {
 
     fn add_body(&mut self, simulation: &Simulation, index: usize, name: &str, body: &BodySpec) {
         let network = &simulation.built().network;
+        if let BodySpec::Driver(driver) = body
+            && driver.is_fixed()
+        {
+            return;
+        }
         match simulation.built().places[index] {
             Place::Coordinates { first, axes, .. } => {
                 for (i, axis) in suffixes(axes).iter().enumerate() {
@@ -142,6 +156,10 @@ impl Columns {
                 for (link, description) in spec.links.iter().enumerate() {
                     let q = placed.body.joint_position_index(link);
                     let v = placed.body.joint_velocity_index(link);
+                    for (part, word) in ["x", "y", "z", "qw", "qx", "qy", "qz"].into_iter().enumerate() {
+                        let column = format!("{name}.{}.{word}", description.name);
+                        self.links.push((column, Source::Place([linkage, link, part])));
+                    }
                     if let (Some(q), Some(v)) = (q, v) {
                         let joint = &description.joint;
                         self.push(format!("{name}.{joint}.position"), Source::State(placed.q + q));
@@ -163,6 +181,12 @@ impl Columns {
     }
 
     fn add_element(&mut self, simulation: &Simulation, index: usize, name: &str, element: &ElementSpec) {
+        if let ElementSpec::Found(_) = element {
+            self.push(format!("{name}.count"), Source::Touching(index));
+            self.push(format!("{name}.max_depth"), Source::Depth);
+            self.push(format!("{name}.mode"), Source::Mode(index));
+            return;
+        }
         let axes = simulation.built().axes[index];
         for (i, axis) in suffixes(axes).iter().enumerate() {
             self.push(format!("{name}.force{axis}"), Source::Force(index, i));
@@ -184,8 +208,9 @@ impl Columns {
                 let normal = law(Family::Contact, &spec.normal.law);
                 let own = normal.map_or(0, |normal| normal.states);
                 let rubs = count - own.min(count);
-                let one_point = rubs == 3 || rubs == 5;
-                if normal.is_some_and(|normal| one_point && normal.name != "rigid") {
+                let one_point =
+                    rubs == Tangential::kept_of(spec.friction.as_ref().map(|friction| friction.law.as_str()), 3);
+                if normal.is_some_and(|normal| one_point && normal.face == Face::Respond) {
                     if let Some(friction) = &spec.friction {
                         self.bristle(simulation, index, name, &friction.law, 3);
                     }
@@ -235,7 +260,7 @@ impl Columns {
                 self.push(format!("{name}.gap"), Source::Gap(index));
                 self.push(format!("{name}.mode"), Source::Mode(index));
             }
-            ElementSpec::Spring(_) | ElementSpec::Actuator(_) | ElementSpec::Gear(_) => (),
+            _ => (),
         }
     }
 
@@ -262,15 +287,31 @@ impl Columns {
         let mut chosen = Columns {
             names: vec!["t".into()],
             sources: vec![Source::Time],
+            links: Vec::new(),
         };
         for name in names.iter().filter(|name| *name != "t") {
-            match self.names.iter().position(|other| other == name) {
-                Some(i) => chosen.push(name.clone(), self.sources[i]),
+            let place = self.names.iter().position(|other| other == name);
+            let of_link = || self.links.iter().find(|(other, _)| other == name);
+            match place
+                .map(|i| self.sources[i])
+                .or_else(|| of_link().map(|(_, source)| *source))
+            {
+                Some(source) => chosen.push(name.clone(), source),
                 None => return Err(name.clone()),
             }
         }
         *self = chosen;
         Ok(())
+    }
+
+    /// Whether [`Columns::select`] finds this column.
+    pub fn offers(&self, name: &str) -> bool {
+        self.names.iter().any(|other| other == name) || self.places().any(|other| other == name)
+    }
+
+    /// Names of the columns that are there if they are asked for: where links are.
+    pub(crate) fn places(&self) -> impl Iterator<Item = &str> {
+        self.links.iter().map(|(name, _)| name.as_str())
     }
 
     /// Names of the columns.
@@ -298,6 +339,12 @@ impl Columns {
     }
 }
 
+/// w, x, y, z of a rotation.
+fn quaternion(rotation: &Matrix3<f64>) -> [f64; 4] {
+    let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(*rotation));
+    [q.w, q.i, q.j, q.k]
+}
+
 fn value(simulation: &Simulation, source: Source) -> f64 {
     let seen = simulation.observations();
     match source {
@@ -312,6 +359,20 @@ fn value(simulation: &Simulation, source: Source) -> f64 {
         Source::Normal(element) => seen[element].normal,
         Source::Gap(element) => seen[element].gap,
         Source::Carried(element) => seen[element].carried,
+        Source::Touching(element) => seen[element].touching,
+        Source::Depth => {
+            let network = &simulation.built().network;
+            network.depth(&simulation.state().values)
+        }
+        Source::Place([linkage, link, part]) => {
+            let placed = &simulation.built().network.linkages[linkage];
+            let (q, _) = placed.motion(&simulation.state().values);
+            let (position, rotation) = placed.body.pose(q, link);
+            match part {
+                0..3 => position[part],
+                _ => quaternion(&rotation)[part - 3],
+            }
+        }
         Source::Chain(of) => of(simulation.aggregates()),
         Source::Spheres(of) => of(simulation.spheres_seen()),
     }

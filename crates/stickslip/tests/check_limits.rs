@@ -436,3 +436,12 @@ fn a_bristle_of_any_softness_is_looked_at() {
         assert_eq!(line(&advice, "floor").load_line, None, "{stiffness}");
     }
 }
+
+/// A pulse far shorter than the time between two looks is met where its table bends: 7 N, held by 10 N.
+#[test]
+fn a_short_pulse_is_not_missed() {
+    let text = "[simulation]\nduration = 100\nstep = 1e-3\nintegrator = \"implicit-euler\"\n[bodies.block]\nkind = \"mass\"\nmass = 2\n\
+                force = { times = [3.333, 3.334, 3.336, 3.337], values = [0, 7, 7, 0] }\n\
+                [elements.floor]\nkind = \"friction\"\non = \"block\"\nlaw = \"implicit\"\nkinetic = 10\n";
+    holds(&advice(text), "floor", 7.0, 10.0);
+}

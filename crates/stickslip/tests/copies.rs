@@ -108,13 +108,18 @@ fn every_system(mut visit: impl FnMut(&str, &dyn Fn() -> Simulation)) {
     texts.sort();
     assert!(texts.len() >= 50, "{} texts", texts.len());
     for (name, text) in &texts {
-        let written = Scenario::parse(text, name, &[]).unwrap_or_else(|error| panic!("{error}"));
+        // Files beside a scenario are found from where it is.
+        let scenario = |sets: &[String]| match name.ends_with(".toml") {
+            true => Scenario::read(name, sets),
+            false => Scenario::parse(text, name, sets),
+        };
+        let written = scenario(&[]).unwrap_or_else(|error| panic!("{error}"));
         for method in METHODS {
             let own = written.simulation.integrator == method.name;
             let set = [format!("simulation.integrator={}", method.name)];
             let built = || {
                 let sets = if own { &[][..] } else { &set };
-                Scenario::parse(text, name, sets).and_then(Simulation::new)
+                scenario(sets).and_then(Simulation::new)
             };
             match built() {
                 Ok(_) => visit(&format!("{name}, {}", method.name), &|| built().unwrap()),

@@ -236,6 +236,7 @@ fn solve_bodies(dims: &[usize], j: &[f64], masses: &[f64], w_bar: &[f64], kinds:
         rows: &rows,
         jacobian: &jacobian,
         free: w_bar,
+        speed: 0.0,
     };
     let mut solver = Solver::new(w_bar.len(), dims.len(), [&pattern]);
     let outcome = solver.solve(&problem, &Laws(kinds.to_vec()));

@@ -141,6 +141,30 @@ fn energy_that_was_given_is_no_divergence() {
     }
 }
 
+/// A weight that begins deep in the floor rises at `recovery_speed`, and what that takes is m·g·v·t.
+#[test]
+fn parting_bodies_that_overlap_is_no_divergence() {
+    for method in ["implicit-euler", "implicit-midpoint"] {
+        let text = format!(
+            "{}gravity = [0, 0, -9.81]\n[contacts]\nrecovery_speed = 0.3\n\
+             [bodies.floor]\nkind = \"fixed\"\nshape = {{ box = [3, 3, 1], position = [0, 0, -0.5] }}\n\
+             [bodies.ball]\nkind = \"rigid-body\"\nmass = 7\nshape = {{ sphere = 0.25 }}\nposition = [0, 0, 0.1]\n",
+            time(method, 2e-3, 0.06)
+        );
+        let mut ball = simulation(&text);
+        let outcome = run(&mut ball, None, Options::default()).unwrap();
+        assert_eq!(outcome.ended, Ended::Complete, "{method}");
+        let energy = outcome.report.energy.unwrap();
+        let taken = 7.0 * 9.81 * 0.3 * 0.06;
+        assert!(
+            (energy.final_ - energy.initial - taken).abs() < 1e-9 * taken,
+            "{method}: {energy:?}"
+        );
+        let rows = statuses(&text, "bodies.ball.mass=list:7,11", "final.ball.position.z");
+        assert_eq!(rows, [None, None], "{method}");
+    }
+}
+
 #[test]
 fn a_profile_that_is_no_number_ends_the_run_though_no_body_feels_it() {
     let between_drivers = |integrator: &str| {
@@ -470,4 +494,41 @@ fn rows_of_final_values_find_explosions_of_which_nothing_was_known() {
 fn energy_beyond_all_numbers_fails_in_rows_too() {
     let text = format!("{}{BLOCK}velocity = 1e200\n", time("rk4", 1e-3, 0.02));
     assert!(verdict(&text, "bodies.block.mass=list:2").is_some_and(|why| why.contains("beyond all numbers")));
+    // A body of equations, whose energy the ledger does not follow.
+    let text = format!(
+        "{}[bodies.arm]\nkind = \"equations\"\ncoordinates = {{ q = 0.5 }}\nvelocities = {{ q = 3e190 }}\nparameters = {{ j = 0.4 }}\nmass_matrix = [[\"j\"]]\nforce = [0]\n",
+        time("implicit-euler", 1e-3, 0.02)
+    );
+    assert!(ended(&text) != Ended::Complete);
+    let rows = statuses(&text, "bodies.arm.parameters.j=list:0.4,0.9", "final.arm.q.position");
+    assert!(
+        rows.iter()
+            .all(|why| why.as_ref().is_some_and(|why| why.contains("beyond all numbers"))),
+        "{rows:?}"
+    );
+}
+
+/// Friction that is taken at the start of the step changes the velocity by T·F/m: above 2·ε it overshoots, in a row of final values too, though
+/// friction could have taken as much as it gives.
+#[test]
+fn friction_that_overshoots_fails_in_rows_too() {
+    for law in ["martins-oden", "karnopp", "quinn"] {
+        let text = |kinetic: f64| {
+            let spring = "stiffness = 70\n[elements.floor]\nkind = \"friction\"\nbetween = [\"block\", \"ground\"]\n";
+            let floor = format!("law = \"{law}\"\nkinetic = {kinetic}\nepsilon = 0.02\n");
+            let text = driven("implicit-euler", 1e-3, "velocity = 1.5", &format!("{spring}{floor}"));
+            text.replace("duration = 4", "duration = 0.09")
+        };
+        // 2·ε·m/T = 80 N.
+        for (kinetic, overshoots) in [(70.0, false), (4e5, true)] {
+            let text = text(kinetic);
+            let warned = (simulation(&text).built().warnings.iter()).any(|warning| warning.message.contains("epsilon"));
+            assert_eq!(warned, overshoots, "{law} {kinetic}");
+            // The other two hold what is at rest.
+            if law == "martins-oden" {
+                let failed = verdict(&text, "bodies.block.mass=list:2");
+                assert_eq!(failed.is_some(), overshoots, "{kinetic}: {failed:?}");
+            }
+        }
+    }
 }

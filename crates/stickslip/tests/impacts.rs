@@ -448,3 +448,32 @@ fn a_large_step_is_warned_about() {
         assert_eq!(warnings > 0, warned, "step {step}");
     }
 }
+
+#[test]
+fn the_heat_of_a_blow_is_the_energy_it_takes_also_where_bodies_touched_before() {
+    // No weight: what is lost is lost in the blow. A ball strikes a box that touches a table; the box is pressed on it and slides.
+    // With resistance to rolling, its moment takes part in the blow.
+    let blows = [
+        (0.0, 3.0, 1e-3, 0.0),
+        (0.0, -1.0, 1e-2, 0.0),
+        (0.4, 2.0, 1e-3, 0.0),
+        (0.8, 5.0, 2e-3, 0.0),
+        (0.0, 3.0, 1e-3, 2e-3),
+    ];
+    for (restitution, across, step, rolling) in blows {
+        let text = format!(
+            "[simulation]\nduration = {}\nstep = {step:e}\nintegrator = \"implicit-euler\"\n\
+             [contacts]\nnormal = {{ law = \"rigid\", restitution = {restitution} }}\nfriction = {{ law = \"implicit\", mu = 0.3, rolling = {rolling} }}\n\
+             [bodies.table]\nkind = \"fixed\"\nshape = {{ box = [4, 4, 0.2] }}\nposition = [0, 0, -0.1]\n\
+             [bodies.box]\nkind = \"rigid-body\"\nmass = 0.8\nshape = {{ box = [0.2, 0.2, 0.1] }}\nposition = [0, 0, 0.05]\n\
+             [bodies.ball]\nkind = \"rigid-body\"\nmass = 0.5\nshape = {{ sphere = 0.05 }}\nposition = [0.02, 0.01, 0.16]\n\
+             velocity = [{across}, 0.5, -4]\n",
+            10.0 * step
+        );
+        let report = common::finish(written(&text, &[]), 1).report;
+        let energy = report.energy.expect("a ledger");
+        let lost = energy.initial - energy.final_;
+        assert!(lost > 0.2 * energy.initial, "{lost} of {}", energy.initial);
+        close("heat", energy.dissipated, lost, 1e-10 * energy.initial);
+    }
+}

@@ -10,17 +10,20 @@ use stickslip::run::{Ended, Options, recorded_columns, run};
 use stickslip::scenario::Scenario;
 use stickslip::{Body, Element, RunError, Simulation};
 
-fn scenarios() -> Vec<String> {
+fn files() -> Vec<std::path::PathBuf> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios");
     let mut files: Vec<_> = std::fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
         .collect();
     files.sort();
     files
-        .iter()
-        .map(|file| std::fs::read_to_string(file).unwrap())
-        .collect()
+}
+
+fn scenarios() -> Vec<String> {
+    let read = |file| std::fs::read_to_string(file).unwrap();
+    files().iter().map(read).collect()
 }
 
 /// Reads, builds and, if that works, runs a few steps; every failure must be an error with a text.
@@ -170,9 +173,9 @@ fn every_integrator_runs(law: &Law, parameters: &[String]) {
 /// The same input gives the same bytes, however the steps are called.
 #[test]
 fn runs_are_the_same_to_the_last_bit() {
-    for text in scenarios() {
+    for file in files() {
         let run = |observed: bool, chunk: u64| {
-            let scenario = Scenario::parse(&text, "x.toml", &[]).unwrap();
+            let scenario = Scenario::read(&file, &[]).unwrap();
             let mut simulation = Simulation::new(scenario).unwrap();
             let steps = simulation.built().steps.min(2000);
             let mut done = 0;
@@ -684,6 +687,7 @@ fn a_solve_without_a_residual_names_none() {
     let unsolved = |residual: f64| RunError::Unsolved {
         time: 0.5,
         residual,
+        what: String::new(),
         remedy: "use a smaller step".to_string(),
     };
     assert!(unsolved(0.25).to_string().contains("residual 2.5e-1"));
@@ -751,13 +755,25 @@ fn what_is_beyond_all_numbers_is_said_in_words() {
             "mass = 0.7\nposition = -3e290",
             "kind = \"stop\"\nlower = 0",
         ),
+        text(
+            "euler",
+            "mass = 1.5e308",
+            "kind = \"friction\"\nlaw = \"lugre\"\nkinetic = 3",
+        ),
+        text(
+            "rk4",
+            "mass = 2e305",
+            "kind = \"friction\"\nlaw = \"proxy\"\nkinetic = 3",
+        ),
     ];
     for text in cases {
         let said = match Scenario::parse(&text, "far.toml", &[]).and_then(Simulation::new) {
             Err(error) => error.to_string(),
             Ok(mut simulation) => {
-                let warnings = simulation.built().warnings.iter().map(|warning| format!("{warning:?}"));
-                let mut said: Vec<String> = warnings.collect();
+                let built = simulation.built();
+                let warnings = built.warnings.iter().map(|warning| format!("{warning:?}"));
+                let choices = built.choices.iter().map(|choice| format!("{choice:?}"));
+                let mut said: Vec<String> = warnings.chain(choices).collect();
                 let mut watch = stickslip::divergence::Watch::new(&mut simulation);
                 let ended = simulation.advance_observed(15).map_err(|error| error.to_string());
                 let judged = watch.judge(&mut simulation, None).map(|error| error.to_string());

@@ -23,9 +23,11 @@ fn every_scenario_runs_to_its_end() {
         let margin = ["fig002-3.toml", "fig003-5.toml", "fig003-8.toml", "fig003-9.toml"].contains(&name);
         // Seed 002 has no contact time.
         let undamped = name == "fig002-3.toml";
+        // What the paper on model P shows with them: ε far below T·F/M = 0.01 m/s, and friction that overshoots.
+        let overshoots = ["fig000-8-k3.toml", "fig000-8-q3.toml"].contains(&name);
         assert_eq!(
             simulation.built().warnings.len(),
-            usize::from(margin) + usize::from(undamped),
+            usize::from(margin) + usize::from(undamped) + usize::from(overshoots),
             "{name} has warnings"
         );
         // The first tenth is enough to see that it is well posed; the tests of the figures run them whole.

@@ -317,23 +317,54 @@ proptest! {
 /// Controllers set an actuator between single steps: forces, modes and energies that they see are those of the general step.
 #[test]
 fn a_step_under_control_shows_what_a_general_step_shows() {
-    let text = "[simulation]\nduration = 1\nstep = 2e-3\nintegrator = \"implicit-euler\"\n\
-                [bodies.cart]\nkind = \"mass\"\nmass = 1.6\n\
-                [elements.motor]\nkind = \"actuator\"\nbetween = [\"cart\", \"ground\"]\nvalue = 0\n\
-                [elements.rope]\nkind = \"spring\"\nbetween = [\"ground\", \"cart\"]\nstiffness = 30\ndamping = 0.4\n\
-                [elements.rail]\nkind = \"friction\"\nbetween = [\"cart\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 2.5\nstatic = 4\n";
-    let [mut short, mut general] = [(); 2].map(|()| common::written(text, &[]));
-    let motor = short.element("motor").unwrap();
-    for step in 0..300u32 {
-        let force = 6.0 * f64::from(step / 40 % 3) - 5.0;
-        assert!(short.set_actuator(motor, 0, force) && general.set_actuator(motor, 0, force));
-        short.advance(1).unwrap();
-        general.advance_observed(1).unwrap();
-        assert_eq!(short.state().values, general.state().values, "step {step}");
-        let seen = [&short, &general].map(|one| format!("{:?}", one.observations()));
-        assert_eq!(seen[0], seen[1], "step {step}");
+    let rope = "[elements.rope]\nkind = \"spring\"\nbetween = [\"ground\", \"cart\"]\nstiffness = 30\ndamping = 0.4\n";
+    let limits = [
+        "kinetic = 2.5\nstatic = 4",
+        "kinetic = 3",
+        "kinetic = 0",
+        "mu = 0.3\nmu_static = 0.5\nnormal_force = \"if(t < 0.4, 9, 0)\"",
+        "kinetic = 2\nviscous = 0.7",
+    ];
+    for (limit, mass, ends, rope, push) in carts(&limits, rope) {
+        let text = format!(
+            "[simulation]\nduration = 1\nstep = 2e-3\nintegrator = \"implicit-euler\"\n\
+             [bodies.cart]\nkind = \"mass\"\nmass = {mass}\n{push}\
+             [elements.motor]\nkind = \"actuator\"\nbetween = {ends}\nvalue = 0\n{rope}\
+             [elements.rail]\nkind = \"friction\"\nbetween = {ends}\nlaw = \"implicit\"\n{limit}\n"
+        );
+        let [mut short, mut general] = [(); 2].map(|()| common::written(&text, &[]));
+        let motor = short.element("motor").unwrap();
+        for step in 0..300u32 {
+            let force = 6.0 * f64::from(step / 40 % 3) - 5.0;
+            assert!(short.set_actuator(motor, 0, force) && general.set_actuator(motor, 0, force));
+            short.advance(1).unwrap();
+            general.advance_observed(1).unwrap();
+            let values =
+                [&short, &general].map(|one| one.state().values.iter().map(|x| x.to_bits()).collect::<Vec<_>>());
+            assert_eq!(values[0], values[1], "step {step}\n{text}");
+            let seen = [&short, &general].map(|one| format!("{:?}", one.observations()));
+            assert_eq!(seen[0], seen[1], "step {step}\n{text}");
+        }
+        assert_eq!(short.work().input, 0.0, "steps that are not observed are not counted");
     }
-    assert_eq!(short.work().input, 0.0, "steps that are not observed are not counted");
+}
+
+/// Carts with all of these limits, of mass 1 and another, either way round, with a rope and without, pushed and not.
+fn carts<'a>(
+    limits: &'a [&'a str],
+    rope: &'a str,
+) -> impl Iterator<Item = (&'a str, f64, &'static str, &'a str, &'static str)> {
+    limits.iter().flat_map(move |limit| {
+        (0..16).map(move |bits: usize| {
+            (
+                *limit,
+                [1.0, 1.6][bits & 1],
+                ["[\"cart\", \"ground\"]", "[\"ground\", \"cart\"]"][bits >> 1 & 1],
+                ["", rope][bits >> 2 & 1],
+                ["", "force = 1.5\n"][bits >> 3],
+            )
+        })
+    })
 }
 
 proptest! {
@@ -355,5 +386,76 @@ proptest! {
     fn an_arm_in_one_call_or_step_by_step(text in arms()) {
         let [many, single] = both_ways(&text);
         prop_assert_eq!(many, single, "{}", text);
+    }
+}
+
+/// A stop between a driver and the ground moves nothing, and its gap is that of every step all the same: upper − x.
+#[test]
+fn the_gap_of_a_stop_on_a_driver_is_that_of_now() {
+    let text = "[simulation]\nduration = 0.4\nstep = 1e-3\nintegrator = \"implicit-euler\"\n[bodies.idle]\nkind = \"mass\"\nmass = 3\n\
+                [bodies.hook]\nkind = \"driver\"\nvelocity = 0.05\n[elements.end]\nkind = \"stop\"\nbetween = [\"hook\", \"ground\"]\nupper = 0.3\n";
+    let mut simulation = common::written(text, &[]);
+    let columns = Columns::new(&simulation);
+    let gap = columns.names().iter().position(|name| name == "end.gap").unwrap();
+    let mut sink = |row: &[f64]| {
+        let expected = 0.3 - 0.05 * row[0];
+        assert!((row[gap] - expected).abs() < 1e-12, "{} {}", row[0], row[gap]);
+        Ok(())
+    };
+    let outcome = run(&mut simulation, Some((&columns, &mut sink)), Options::default()).unwrap();
+    assert_eq!(outcome.ended, Ended::Complete);
+}
+
+/// Contacts of a scene have no columns; who lists them is shown every row, and each as it is after the general step.
+#[test]
+fn contacts_of_every_row_are_shown_whatever_steps_a_run_takes() {
+    let text = "[simulation]\nduration = 0.1\nstep = 1e-3\nintegrator = \"implicit-euler\"\ngravity = [5, 0, -8]\n\
+                [contacts]\nfriction = { law = \"implicit\", mu = 0.5 }\n\
+                [bodies.table]\nkind = \"fixed\"\nshape = { box = [4, 4, 0.1] }\nposition = [0, 0, -0.05]\n\
+                [bodies.box]\nkind = \"rigid-body\"\ndensity = 600\nshape = { box = [0.2, 0.2, 0.1] }\nposition = [0, 0, 0.05]\n";
+    let shown = |simulation: &stickslip::Simulation| -> Vec<String> {
+        let contacts = simulation.found_contacts();
+        contacts
+            .map(|contact| {
+                format!(
+                    "{} {} {:?} {:?} {:?} {}",
+                    simulation.time(),
+                    contact.first,
+                    contact.point,
+                    contact.force,
+                    contact.slip,
+                    contact.gap
+                )
+            })
+            .collect()
+    };
+    for every in [1, 7] {
+        let mut stepped = common::written(text, &[]);
+        let mut expected = shown(&stepped);
+        for step in 1..=100u64 {
+            stepped.advance_observed(1).unwrap();
+            if step.is_multiple_of(every) || step == 100 {
+                expected.extend(shown(&stepped));
+            }
+        }
+        assert!(expected.len() >= 4 * 100 / 7);
+        for stored in [false, true] {
+            let mut simulation = common::written(text, &[]);
+            let columns = Columns::new(&simulation);
+            let mut found = Vec::new();
+            let mut list = |simulation: &stickslip::Simulation| {
+                found.extend(shown(simulation));
+                Ok(())
+            };
+            let options = Options {
+                every,
+                rows: Some(&mut list),
+                ..Options::default()
+            };
+            let mut sink = |_: &[f64]| Ok(());
+            let rows = stored.then_some((&columns, &mut sink as &mut stickslip::run::Sink<'_>));
+            run(&mut simulation, rows, options).unwrap();
+            assert_eq!(found, expected, "every {every}, stored {stored}");
+        }
     }
 }

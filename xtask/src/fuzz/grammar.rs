@@ -1,4 +1,4 @@
-//! Random scenarios that are meant to be right: bodies, elements, laws, methods, chains, spheres, inclusions, linkages.
+//! Random scenarios that are meant to be right: bodies, elements, laws, methods, chains, spheres, inclusions, linkages, scenes.
 
 use super::node::Node;
 use super::random::Random;
@@ -11,7 +11,7 @@ pub fn scenario(random: &mut Random) -> Node {
     if random.once_in(3) {
         root.put("title", "a random scenario".into());
     }
-    match random.below(16) {
+    match random.below(20) {
         0 => chain(&mut root, random),
         1 => spheres(&mut root, random),
         2 => inclusion(&mut root, random),
@@ -19,6 +19,7 @@ pub fn scenario(random: &mut Random) -> Node {
         4 | 5 => linkage(&mut root, random),
         6..=8 => in_space(&mut root, random),
         9 | 10 => masses(&mut root, 2 + random.below(2), random),
+        11..=14 => scene(&mut root, random),
         _ => masses(&mut root, 1, random),
     }
     root
@@ -476,14 +477,18 @@ fn masses(root: &mut Node, axes: usize, random: &mut Random) {
                 }
                 stop
             }
-            _ => table([
-                ("kind", "gear".into()),
-                ends,
-                (
-                    "ratio",
-                    Node::List(vec![positive(-1.0, 1.0, random), positive(-1.0, 1.0, random)]),
-                ),
-            ]),
+            _ => {
+                let mut gear = table([
+                    ("kind", "gear".into()),
+                    ends,
+                    (
+                        "ratio",
+                        Node::List(vec![positive(-1.0, 1.0, random), positive(-1.0, 1.0, random)]),
+                    ),
+                ]);
+                rigid(&mut gear, method, random);
+                gear
+            }
         };
         let mut element = if random.once_in(8) {
             own_element(&first, &second, axes, random)
@@ -503,6 +508,32 @@ fn masses(root: &mut Node, axes: usize, random: &mut Random) {
     root.put("bodies", bodies);
     root.put("elements", elements);
     analysis(root, &made, random);
+}
+
+/// Makes a gear or a joint one that does not give, mostly where the method can.
+fn rigid(element: &mut Node, method: &str, random: &mut Random) {
+    let can = ["implicit-euler", "implicit-midpoint"].contains(&method);
+    if if can { !random.once_in(3) } else { random.once_in(20) } {
+        element.put("rigid", Node::Raw("true".to_string()));
+    }
+}
+
+/// A joint of two bodies.
+fn joint(first: &str, second: &str, method: &str, random: &mut Random) -> Node {
+    let kind = *random.pick(&["revolute", "prismatic", "spherical", "fixed"]);
+    let mut node = table([
+        ("kind", "joint".into()),
+        ("between", pair(first, second)),
+        ("type", kind.into()),
+    ]);
+    if ["revolute", "prismatic"].contains(&kind) {
+        node.put("axis", Node::Raw("[0, 1, 0]".to_string()));
+        if random.once_in(6) {
+            node.put("torque", profile(5.0, random));
+        }
+    }
+    rigid(&mut node, method, random);
+    node
 }
 
 /// A contact of a body with the ground or with another body.
@@ -531,6 +562,9 @@ fn contact(first: &str, second: &str, surface: bool, method: &str, random: &mut 
             if random.once_in(2) {
                 rubbing.put("direction_on", (*random.pick(&["first", "second"])).into());
             }
+        }
+        if random.once_in(4) {
+            arms(&mut rubbing, random);
         }
         node.put("friction", rubbing);
     }
@@ -602,15 +636,7 @@ fn in_space(root: &mut Node, random: &mut Random) {
         match random.below(4) {
             0 => elements.put("touch", contact("r0", second, second == "ground", method, random)),
             1 => {
-                let kind = *random.pick(&["revolute", "prismatic", "spherical", "fixed"]);
-                let mut joint = table([
-                    ("kind", "joint".into()),
-                    ("between", pair("r0", second)),
-                    ("type", kind.into()),
-                ]);
-                if ["revolute", "prismatic"].contains(&kind) {
-                    joint.put("axis", Node::Raw("[0, 1, 0]".to_string()));
-                }
+                let mut joint = joint("r0", second, method, random);
                 if random.once_in(2) {
                     joint.put("at", Node::List(vec![vector(3, 0.2, random), vector(3, 0.2, random)]));
                 }
@@ -620,12 +646,15 @@ fn in_space(root: &mut Node, random: &mut Random) {
                 elements.put("joint", joint);
             }
             2 => {
-                let spring = table([
+                let mut spring = table([
                     ("kind", "spring".into()),
                     ("between", pair("r0", second)),
                     ("stiffness", positive(0.0, 4.0, random)),
                     ("length", signed(0.3, random)),
                 ]);
+                if random.once_in(2) {
+                    spring.put("at", Node::List(vec![vector(3, 0.2, random), vector(3, 0.5, random)]));
+                }
                 elements.put("spring", spring);
             }
             _ => {}
@@ -633,6 +662,218 @@ fn in_space(root: &mut Node, random: &mut Random) {
     }
     root.put("bodies", bodies);
     root.put("elements", elements);
+}
+
+/// Moment arms of the resistance to rolling and spinning.
+fn arms(node: &mut Node, random: &mut Random) {
+    if !random.once_in(3) {
+        node.put("rolling", positive(-5.0, -1.0, random));
+    }
+    if random.once_in(2) {
+        node.put("spinning", positive(-5.0, -1.0, random));
+    }
+}
+
+/// A shape of a scene; some are for bodies that do not move.
+fn shape(fixed: bool, random: &mut Random) -> Node {
+    let number = |random: &mut Random| Node::number(random.between(0.02, 0.3));
+    let round = |random: &mut Random| table([("radius", number(random)), ("length", number(random))]);
+    match random.below(if fixed { 8 } else { 6 }) {
+        7 => table([("mesh", "wedge.stl".into())]),
+        0 => table([("sphere", number(random))]),
+        1 | 2 => table([("box", Node::List((0..3).map(|_| number(random)).collect()))]),
+        3 => table([("capsule", round(random))]),
+        4 => table([("cylinder", round(random))]),
+        5 if random.once_in(4) => table([("hull", "wedge.stl".into())]),
+        5 => {
+            let points = 4 + random.below(6);
+            let point =
+                |random: &mut Random| Node::List((0..3).map(|_| Node::number(random.between(-0.2, 0.2))).collect());
+            table([("hull", Node::List((0..points).map(|_| point(random)).collect()))])
+        }
+        _ => {
+            let mut plane = table([("normal", Node::Raw("[0, 0, 1]".to_string()))]);
+            if random.once_in(3) {
+                plane.put("offset", signed(0.05, random));
+            }
+            table([("plane", plane)])
+        }
+    }
+}
+
+/// One shape, or several as one.
+fn shapes(fixed: bool, random: &mut Random) -> Node {
+    if !random.once_in(5) {
+        return shape(fixed, random);
+    }
+    let part = |random: &mut Random| {
+        let mut part = shape(fixed, random);
+        part.put("position", vector(3, 0.2, random));
+        if random.once_in(2) {
+            part.put("rotation", vector(4, 1.0, random));
+        }
+        part
+    };
+    Node::List((0..1 + random.below(3)).map(|_| part(random)).collect())
+}
+
+/// Bodies with shapes whose contacts the program finds.
+fn scene(root: &mut Node, random: &mut Random) {
+    let method = *random.pick(&["implicit-euler", "implicit-midpoint"]);
+    root.put("simulation", simulation(method, true, random));
+    let materials = ["rubber", "steel"];
+    let surface = |random: &mut Random| {
+        let mut node = table([("mu", Node::number(random.between(0.0, 1.5)))]);
+        if random.once_in(3) {
+            node.put("mu_static", Node::number(random.between(1.5, 2.0)));
+        }
+        if random.once_in(3) {
+            node.put("restitution", Node::number(random.unit()));
+        }
+        if random.once_in(3) {
+            arms(&mut node, random);
+        }
+        node
+    };
+    let mut contacts = Node::empty();
+    if random.once_in(2) {
+        contacts.put("between", "all".into());
+    }
+    if !random.once_in(5) {
+        let mut rubbing = table([
+            ("law", "implicit".into()),
+            ("mu", Node::number(random.between(0.0, 1.5))),
+        ]);
+        if random.once_in(3) {
+            arms(&mut rubbing, random);
+        }
+        contacts.put("friction", rubbing);
+    }
+    if random.once_in(3) {
+        let restitution = Node::number(random.unit());
+        contacts.put("normal", table([("law", "rigid".into()), ("restitution", restitution)]));
+    }
+    if random.once_in(5) {
+        contacts.put("recovery_speed", Node::number(random.between(0.0, 1.0)));
+    }
+    let made_of = random.once_in(3);
+    if made_of {
+        root.put("materials", table(materials.map(|name| (name, surface(random)))));
+        if random.once_in(2) {
+            let mut own = surface(random);
+            own.put("pair", pair("rubber", "steel"));
+            contacts.put("materials", Node::List(vec![own]));
+        }
+    }
+    let mut bodies = Node::empty();
+    let mut elements = Node::empty();
+    let material = |node: &mut Node, random: &mut Random| {
+        if made_of && random.once_in(2) {
+            node.put("material", (*random.pick(&materials)).into());
+        }
+    };
+    let mut floor = table([
+        ("kind", "fixed".into()),
+        (
+            "shape",
+            if random.once_in(2) {
+                Node::Raw("{ box = [4, 4, 0.2], position = [0, 0, -0.1] }".to_string())
+            } else {
+                shapes(true, random)
+            },
+        ),
+    ]);
+    if random.once_in(4) {
+        floor.put("surface_velocity", vector(3, 1.0, random));
+    }
+    if random.once_in(5) {
+        floor.put("rotation", vector(4, 1.0, random));
+    }
+    material(&mut floor, random);
+    bodies.put("floor", floor);
+    if random.once_in(4) {
+        let mut plate = table([("kind", "driver".into()), ("shape", shapes(true, random))]);
+        let motion = *random.pick(&["position", "velocity"]);
+        plate.put(motion, profiles(3, 0.1, random));
+        material(&mut plate, random);
+        bodies.put("plate", plate);
+    }
+    let count = 1 + random.below(5);
+    for i in 0..count {
+        let place = vec![
+            signed(0.2, random),
+            signed(0.2, random),
+            Node::number(random.between(0.0, 0.3) + 0.2 * i as f64),
+        ];
+        let mut body = table([
+            ("kind", "rigid-body".into()),
+            ("shape", shapes(false, random)),
+            ("position", Node::List(place)),
+        ]);
+        let weight = if random.once_in(3) { "density" } else { "mass" };
+        body.put(weight, positive(-1.0, 3.0, random));
+        if random.once_in(3) {
+            body.put("velocity", vector(3, 2.0, random));
+        }
+        if random.once_in(3) {
+            body.put("angular_velocity", vector(3, 10.0, random));
+        }
+        if random.once_in(2) {
+            body.put("rotation", vector(4, 1.0, random));
+        }
+        if random.once_in(5) {
+            body.put("force", profiles(3, 10.0, random));
+        }
+        material(&mut body, random);
+        bodies.put(&format!("r{i}"), body);
+    }
+    if random.once_in(3) {
+        let mut links = Vec::new();
+        for (i, name) in ["lift", "hand"].into_iter().enumerate() {
+            let kind = *random.pick(&["revolute", "prismatic"]);
+            let mut link = table([
+                ("name", name.into()),
+                ("parent", (if i == 0 { "ground" } else { "lift" }).into()),
+                ("joint", Node::Text(format!("j{i}"))),
+                ("type", kind.into()),
+                (
+                    "axis",
+                    Node::Raw((*random.pick(&["[0, 0, 1]", "[0, 1, 0]", "[1, 1, 0]"])).to_string()),
+                ),
+                ("mass", positive(-2.0, 1.0, random)),
+                ("inertia", Node::Raw("[0.01, 0.01, 0.01]".to_string())),
+            ]);
+            if !random.once_in(3) {
+                link.put("shape", shape(false, random));
+                material(&mut link, random);
+            }
+            links.push(link);
+        }
+        bodies.put("arm", table([("kind", "linkage".into()), ("links", Node::List(links))]));
+        let motor = table([
+            ("kind", "actuator".into()),
+            ("on", "arm.j1".into()),
+            ("value", profile(5.0, random)),
+        ]);
+        elements.put("motor", motor);
+    }
+    if count > 1 && random.once_in(4) {
+        contacts.put("except", Node::List(vec![pair("r0", "r1")]));
+    }
+    if count > 1 && random.once_in(6) {
+        contacts.put("between", Node::List(vec![pair("r0", "floor"), pair("r0", "r1")]));
+    }
+    if count > 1 && random.once_in(5) {
+        elements.put("joint", joint("r0", "r1", method, random));
+    }
+    if random.once_in(5) {
+        elements.put("named", contact("r0", "ground", true, method, random));
+    }
+    root.put("contacts", contacts);
+    root.put("bodies", bodies);
+    if matches!(&elements, Node::Table(entries) if !entries.is_empty()) {
+        root.put("elements", elements);
+    }
 }
 
 /// A tree of links with motors, frictions and contacts.
@@ -643,12 +884,16 @@ fn linkage(root: &mut Node, random: &mut Random) {
     let floating = random.once_in(5);
     let mut elements = Node::empty();
     let mut links = Vec::new();
+    // Where each link begins, with all joints at 0.
+    let mut places: Vec<[f64; 3]> = Vec::new();
     for i in 0..count {
+        let carrier = random.below(i.max(1));
         let parent = if i == 0 {
             "ground".to_string()
         } else {
-            format!("l{}", random.below(i))
+            format!("l{carrier}")
         };
+        let mut place = places.get(carrier).copied().unwrap_or_default();
         let kind = if random.once_in(3) {
             *random.pick(&["prismatic", "spherical", "fixed"])
         } else {
@@ -665,7 +910,15 @@ fn linkage(root: &mut Node, random: &mut Random) {
         if i > 0 || !floating {
             link.put("joint", Node::Text(format!("j{i}")));
             link.put("type", kind.into());
-            link.put("origin", vector(3, 0.3, random));
+            let origin = [0; 3].map(|_| {
+                if random.once_in(3) {
+                    0.0
+                } else {
+                    random.between(-0.3, 0.3)
+                }
+            });
+            link.put("origin", Node::List(origin.map(Node::number).to_vec()));
+            (0..3).for_each(|axis| place[axis] += origin[axis]);
             if ["revolute", "prismatic"].contains(&kind) {
                 link.put(
                     "axis",
@@ -715,6 +968,14 @@ fn linkage(root: &mut Node, random: &mut Random) {
             );
         }
         links.push(link);
+        places.push(place);
+    }
+    if random.once_in(5) {
+        // Closes a loop; where the joints are not at 0 it is open.
+        let mut pin = joint(&format!("arm.l{}", count - 1), "ground", method, random);
+        let end = Node::List(places[count - 1].map(Node::number).to_vec());
+        pin.put("at", Node::List(vec![Node::Raw("[0, 0, 0]".to_string()), end]));
+        elements.put("pin", pin);
     }
     let mut arm = table([("kind", "linkage".into()), ("links", Node::List(links))]);
     if floating {

@@ -15,6 +15,15 @@ const BLOCK_STEPS: usize = 500_000;
 /// Rows of a sweep that are compared with runs, besides the last.
 const COMPARED: usize = 3;
 
+/// A closed surface: a tetrahedron with its normals outwards.
+const WEDGE: &[u8] = b"solid wedge
+facet normal 0 0 -1\nouter loop\nvertex 0 0 0\nvertex 0 0.3 0\nvertex 0.4 0 0\nendloop\nendfacet
+facet normal 0 -1 0\nouter loop\nvertex 0 0 0\nvertex 0.4 0 0\nvertex 0 0 0.2\nendloop\nendfacet
+facet normal -1 0 0\nouter loop\nvertex 0 0 0\nvertex 0 0 0.2\nvertex 0 0.3 0\nendloop\nendfacet
+facet normal 1 1 1\nouter loop\nvertex 0.4 0 0\nvertex 0 0.3 0\nvertex 0 0 0.2\nendloop\nendfacet
+endsolid wedge
+";
+
 /// What is done with a case besides `check`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tasks {
@@ -72,6 +81,8 @@ pub struct Judge<'a> {
     /// The method it names, and whether that chooses its own steps.
     method: String,
     own_steps: bool,
+    /// It has contacts that the program finds.
+    scene: bool,
     pub counts: Counts,
     pub findings: Vec<Finding>,
 }
@@ -85,6 +96,7 @@ impl<'a> Judge<'a> {
         };
         write("scenario.toml", text)?;
         write("profile.csv", b"t,x\n0,1\n0.01,2\n0.02,-1\n")?;
+        write("wedge.stl", WEDGE)?;
         let lossy = String::from_utf8_lossy(text);
         let line = lossy.lines().find(|line| line.trim_start().starts_with("integrator"));
         let method = line.and_then(|line| line.split('"').nth(1)).unwrap_or("").to_string();
@@ -93,6 +105,7 @@ impl<'a> Judge<'a> {
             folder,
             own_steps: ["adaptive", "stiff"].contains(&method.as_str()),
             method,
+            scene: lossy.contains("[contacts]"),
             names_infinity: not_finite(&lossy).is_some(),
             counts: Counts::default(),
             findings: Vec::new(),
@@ -238,7 +251,12 @@ impl<'a> Judge<'a> {
         if random.once_in(3) {
             arguments.extend(["--every".to_string(), (1 + random.below(7)).to_string()]);
         }
-        let _ = std::fs::remove_file(self.folder.join("trace.csv"));
+        if self.scene && random.once_in(2) {
+            arguments.extend(["--contacts".to_string(), "contacts.csv".to_string()]);
+        }
+        for file in ["trace.csv", "contacts.csv"] {
+            let _ = std::fs::remove_file(self.folder.join(file));
+        }
         let Some(outcome) = self.call(&arguments)? else {
             return Ok(None);
         };
@@ -284,6 +302,10 @@ impl<'a> Judge<'a> {
                     format!("{header}\n{line}"),
                     &arguments,
                 );
+            }
+            let contacts = std::fs::read_to_string(self.folder.join("contacts.csv")).unwrap_or_default();
+            if let Some(line) = not_finite(&contacts) {
+                self.find("a contact has a number that is not finite", line, &arguments);
             }
         }
         Ok(Some(report))

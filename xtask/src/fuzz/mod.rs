@@ -212,6 +212,10 @@ impl Work {
     /// Takes cases until none is left.
     fn cases(&self, folder: &Path) -> Result<(), String> {
         std::fs::create_dir_all(folder).map_err(|error| format!("cannot create {}: {error}", folder.display()))?;
+        // The bowl of a scenario; contacts with its mesh are like no others.
+        let mesh = crate::root().join("scenarios/bowl.stl");
+        std::fs::copy(&mesh, folder.join("bowl.stl"))
+            .map_err(|error| format!("cannot copy {}: {error}", mesh.display()))?;
         loop {
             let case = self.next.fetch_add(1, Ordering::Relaxed);
             if case >= self.order.cases {
@@ -365,7 +369,9 @@ impl Work {
         );
         std::fs::write(place.join("scenario.toml"), text).map_err(tell)?;
         std::fs::write(place.join("about.txt"), about).map_err(tell)?;
-        let _ = std::fs::copy(folder.join("profile.csv"), place.join("profile.csv"));
+        for beside in ["profile.csv", "wedge.stl", "bowl.stl"] {
+            let _ = std::fs::copy(folder.join(beside), place.join(beside));
+        }
         eprintln!("case {case}: {}\n  {}", finding.key, place.display());
         Ok(())
     }

@@ -1,21 +1,15 @@
 //! `stickslip analyse DATA.csv`.
 
-mod input;
 mod shown;
 
 use crate::failure::{Failure, note, print, print_json};
 use crate::output::write_whole;
 use crate::picture;
-use crate::stop::{stop_flag, stopped};
+use crate::stop::stop_flag;
 use clap::Args;
-use input::Columns;
-use serde_json::{Value, json};
 use std::path::PathBuf;
-use stickslip::analysis::cycles::{CycleReport, Window, cycles};
-use stickslip::analysis::measured::{DataError, Sheet};
-use stickslip::analysis::subloading::{Evolution, Identifiable, Identified, Options, identify, keys};
-use stickslip::core::registry::{Family, law};
-use stickslip::quantity::{Dimension, quantity};
+use stickslip::analysis::cycles::{Window, cycles};
+use stickslip_study::analyse::{Cycles, Data};
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -91,11 +85,6 @@ pub struct Analyse {
     json: bool,
 }
 
-/// Wrong data are wrong input.
-pub(super) fn refused(error: DataError) -> Failure {
-    Failure::input(error.message, error.help)
-}
-
 impl Analyse {
     /// Analyses the data.
     pub fn execute(self) -> Result<(), Failure> {
@@ -112,36 +101,43 @@ impl Analyse {
         }
     }
 
-    /// The one file that is looked at for cycles.
+    /// What the options say of the data.
+    fn data(&self) -> Data {
+        Data {
+            data: self.data.clone(),
+            signal: self.signal.clone(),
+            test: self.test.clone(),
+            record: self.record.clone(),
+            time: self.time.clone(),
+            displacement: self.displacement.clone(),
+            velocity: self.velocity.clone(),
+            force: self.force.clone(),
+            normal_force: self.normal_force.clone(),
+            unit: self.unit.clone(),
+            known: self.known.clone(),
+            evolution: self.evolution.clone(),
+        }
+    }
+
     fn cycles(&self, signal: &str) -> Result<(), Failure> {
-        let [path] = self.data.as_slice() else {
-            let message = if self.data.is_empty() {
-                "there are no data"
-            } else {
-                "cycles are those of one file"
-            };
-            return Err(Failure::input(
-                message,
-                "name one CSV file: stickslip analyse DATA.csv --signal COLUMN",
-            ));
-        };
-        let sheet = Sheet::read(path).map_err(refused)?;
-        let columns = Columns::new(self);
-        let (times, values, unit) = columns.signal(&sheet, signal)?;
         let window = Window {
             from: self.from,
             until: self.until,
             detrend: self.detrend,
         };
-        let report = cycles(signal, &times, &values, window).map_err(|error| {
-            let message = format!("{}: {}", sheet.file(), error.message);
-            Failure::input(message, error.help)
-        })?;
+        let found = self.data().cycles(signal, window)?;
+        let Cycles {
+            file,
+            times,
+            values,
+            unit,
+            report,
+        } = &found;
         if let Some(path) = &self.plot {
-            picture::save(&shown::cycles_figure(&report, &times, &values, window, &unit), path)?;
+            picture::save(&shown::cycles_figure(report, times, values, window, unit), path)?;
         }
         if self.json {
-            return print_json(&cycles_value(&report, &unit));
+            return print_json(&found.value());
         }
         let mut behind = 0;
         if report.cycles == 0 && !self.detrend {
@@ -149,19 +145,12 @@ impl Analyse {
                 detrend: true,
                 ..window
             };
-            behind = cycles(signal, &times, &values, window).map_or(0, |level| level.cycles);
+            behind = cycles(signal, times, values, window).map_or(0, |level| level.cycles);
         }
-        print(&shown::cycles_text(&report, sheet.file(), &unit, behind))
+        print(&shown::cycles_text(report, file, unit, behind))
     }
 
     fn identify(&self, name: &str) -> Result<(), Failure> {
-        let found = law(Family::Friction, name).ok_or_else(|| Failure::unknown_law(name))?;
-        if found.name != "subloading" {
-            return Err(Failure::input(
-                format!("records of tests tell nothing of the law \"{name}\" here"),
-                "the law whose parameters are found is subloading",
-            ));
-        }
         if let Some(path) = &self.out
             && path.extension().is_none_or(|extension| extension != "toml")
         {
@@ -170,95 +159,27 @@ impl Analyse {
                 "end the name with .toml",
             ));
         }
-        let options = Options {
-            evolution: match self.evolution.as_str() {
-                "log" => Evolution::Log,
-                "ratio" => Evolution::Ratio,
-                other => return Err(Failure::unknown("form of U(R)", other, ["log", "ratio"].into_iter())),
-            },
-            known: self.known.iter().map(|text| known(text)).collect::<Result<_, _>>()?,
-            stop: Some(stop_flag()),
-        };
-        let records = Columns::new(self).records()?;
-        let found = identify(&records, &options).map_err(|error| {
-            if stopped() {
-                Failure::Work("stopped before the parameters were found".into())
-            } else {
-                refused(error)
-            }
-        })?;
-        let toml = shown::Toml::new(&found, options.evolution);
+        let found = self.data().identify(name, stop_flag())?;
         if let Some(path) = &self.out {
-            write_whole(path, toml.scenario(&found).as_bytes())?;
+            write_whole(path, found.toml.scenario(&found.found).as_bytes())?;
         }
         if let Some(path) = &self.plot {
-            picture::save(&shown::identified_figure(&found), path)?;
+            picture::save(&shown::identified_figure(&found.found), path)?;
         }
         if self.json {
-            print_json(&identified_value(&found, &self.evolution, &toml.element))?;
+            print_json(&found.value())?;
         } else {
-            print(&shown::identified_text(&found))?;
-            print(&format!("\n{}", toml.element))?;
-            for warning in &found.warnings {
+            print(&shown::identified_text(&found.found))?;
+            print(&format!("\n{}", found.toml.element))?;
+            for warning in &found.found.warnings {
                 note(&format!("warning: {warning}"));
             }
         }
-        let sought = |known: Identifiable| !matches!(known, Identifiable::Given | Identifiable::Assumed);
-        let mut sought = found
-            .parameters
-            .iter()
-            .filter(|parameter| sought(parameter.identifiable))
-            .peekable();
-        if sought.peek().is_some() && sought.all(|parameter| parameter.identifiable == Identifiable::No) {
-            return Err(Failure::Work(
+        match found.is_empty() {
+            true => Err(Failure::Work(
                 "error: the records tell no parameter of the law".to_string(),
-            ));
+            )),
+            false => Ok(()),
         }
-        Ok(())
     }
-}
-
-/// A known parameter with its value in SI.
-fn known(text: &str) -> Result<(String, f64), Failure> {
-    let (key, value) = text.split_once('=').ok_or_else(|| {
-        Failure::input(
-            format!("expected KEY=VALUE, found \"{text}\""),
-            "--known eta_exponent=1",
-        )
-    })?;
-    let dimension = match key {
-        "kappa" | "r" => Dimension::PER_LENGTH,
-        "eta" => Dimension::FREQUENCY,
-        "tangential_stiffness" => Dimension::STIFFNESS,
-        _ if keys().any(|known| known == key) => Dimension::NONE,
-        _ => return Err(Failure::unknown("parameter", key, keys())),
-    };
-    let value =
-        quantity(value.trim_matches('"'), dimension).map_err(|error| Failure::input(format!("{key}: {error}"), ""))?;
-    Ok((key.to_string(), value))
-}
-
-fn cycles_value(report: &CycleReport, unit: &str) -> Value {
-    let mut value = serde_json::to_value(report).unwrap_or_default();
-    value["unit"] = unit.into();
-    json!({ "stick_slip": value })
-}
-
-fn identified_value(found: &Identified, evolution: &str, element: &str) -> Value {
-    let mut value = serde_json::to_value(found).unwrap_or_default();
-    let mut parameters = serde_json::Map::new();
-    for parameter in &found.parameters {
-        let mut fields = serde_json::to_value(parameter).unwrap_or_default();
-        let records = parameter
-            .records
-            .iter()
-            .map(|(name, share)| json!({ "name": name, "share": share }));
-        fields["records"] = records.collect();
-        parameters.insert(parameter.key.to_string(), fields);
-    }
-    value["parameters"] = parameters.into();
-    value["law"] = "subloading".into();
-    value["evolution"] = evolution.into();
-    value["toml"] = element.into();
-    value
 }

@@ -1,15 +1,13 @@
 //! `stickslip experiment NAME --law LAW`.
 
-use crate::experiments::{EXPERIMENTS, Experiment, Findings, Number, Rig};
 use crate::failure::{Failure, note, print, print_json};
 use crate::picture;
-use crate::stop::{self, stopped};
+use crate::stop::{self, stop_flag};
 use crate::text::{list, number, table};
 use clap::Args;
-use serde_json::{Map, Value, json};
 use std::path::PathBuf;
-use stickslip::core::registry::{Family, LAWS, Law, law};
 use stickslip_plot::{Figure, Panel, Scale, Series, Style};
+use stickslip_study::experiments::{Experiment, Findings, Number, Tried, find, laws, report, try_laws};
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -42,41 +40,16 @@ pub struct ExperimentCommand {
     json: bool,
 }
 
-/// What one law gave.
-struct Tried {
-    law: &'static Law,
-    given: Vec<(String, String)>,
-    outcome: Result<Findings, String>,
-}
-
 impl ExperimentCommand {
     /// Does the experiment.
     pub fn execute(self) -> Result<(), Failure> {
-        let name = &self.name;
-        let experiment = (EXPERIMENTS.iter().find(|experiment| experiment.name == name))
-            .ok_or_else(|| Failure::unknown("experiment", name, EXPERIMENTS.iter().map(|e| e.name)))?;
         if let Some(path) = &self.plot {
             picture::check(path)?;
         }
-        let laws = self.laws()?;
-        let mut tried = Vec::new();
+        let (experiment, laws) = (find(&self.name)?, laws(&self.law)?);
         let kept = stop::keep_nothing();
-        for law in laws {
-            let rig = Rig::new(law, &self.set);
-            let outcome = match (experiment.run)(&rig) {
-                Ok(findings) => Ok(findings),
-                Err(failure) if stopped() => return Err(failure),
-                // Of several laws the others go on; a slip in the only one is told as it is.
-                Err(failure) if self.law.len() == 1 && self.law[0] != "all" => return Err(failure),
-                Err(Failure::Input(text) | Failure::Work(text)) => Err(text),
-                Err(failure) => return Err(failure),
-            };
-            tried.push(Tried {
-                law,
-                given: rig.used(),
-                outcome,
-            });
-        }
+        let mut tried = Vec::new();
+        try_laws(experiment, &laws, &self.set, stop_flag(), &mut |law| tried.push(law))?;
         drop(kept);
         if let Some(path) = &self.plot {
             picture::save(&figure(experiment, &tried), path)?;
@@ -95,18 +68,6 @@ impl ExperimentCommand {
             true => Ok(()),
             false => Err(Failure::Work("error: no law could be tried".to_string())),
         }
-    }
-
-    fn laws(&self) -> Result<Vec<&'static Law>, Failure> {
-        let mut laws = Vec::new();
-        for name in self.law.iter().map(|name| name.trim()) {
-            if name == "all" {
-                laws.extend(LAWS.iter().filter(|law| law.family == Family::Friction));
-            } else {
-                laws.push(law(Family::Friction, name).ok_or_else(|| Failure::unknown_law(name))?);
-            }
-        }
-        Ok(laws)
     }
 }
 
@@ -147,26 +108,6 @@ fn text(experiment: &Experiment, tried: &[Tried]) -> String {
         .collect();
     out += &format!("\nUnder\n{}", list(&given, "  "));
     out
-}
-
-fn report(experiment: &Experiment, tried: &[Tried]) -> Value {
-    let laws: Vec<Value> = tried
-        .iter()
-        .map(|Tried { law, given, outcome }| {
-            let given: Map<String, Value> = given.iter().map(|(k, v)| (k.clone(), v.clone().into())).collect();
-            let mut numbers = Map::new();
-            let mut units = Map::new();
-            for n in outcome.iter().flat_map(|findings| &findings.numbers) {
-                numbers.insert(n.name.to_string(), n.value.into());
-                units.insert(n.name.to_string(), n.unit.into());
-            }
-            json!({
-                "law": law.name, "integrator": law.integrators[0], "given": given, "numbers": numbers, "units": units,
-                "failed": outcome.as_ref().err(),
-            })
-        })
-        .collect();
-    json!({ "experiment": experiment.name, "summary": experiment.summary, "laws": laws })
 }
 
 fn figure(experiment: &Experiment, tried: &[Tried]) -> Figure {

@@ -3,14 +3,14 @@
 mod drawing;
 
 use super::run::{Progress, threads};
-use super::sweep::{Doubts, description};
+use super::sweep::{Doubts, description, part};
 use crate::failure::{Failure, note, print, print_data, print_json};
 use crate::output::Place;
 use crate::picture;
-use crate::row_file::{self, RowFile, field};
+use crate::row_file::{self, Description, RowFile};
+use crate::shards::{self, Shard};
 use crate::stop::{self, stop_flag};
 use crate::text::{about, number, table};
-use crate::trace_file::quoted;
 use clap::Args;
 use serde::Serialize;
 use std::cell::RefCell;
@@ -18,9 +18,10 @@ use std::collections::HashMap;
 use std::io;
 use std::path::PathBuf;
 use std::time::Instant;
-use stickslip::quantity::parse_quantity;
 use stickslip::scenario::Draft;
 use stickslip::sweep::{Axis, Boundary, Row, Sweep, Value};
+use stickslip_study::panels::{amplitude, unit};
+use stickslip_study::rows::{map_header, map_line as line, shard};
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -68,6 +69,12 @@ pub struct Map {
     /// Threads to use; default and most: one per core. The result is the same for any number
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     threads: Option<u64>,
+    /// Do only part I of N of the cells, counted from 1; `merge` joins the parts
+    #[arg(long, value_name = "I/N", value_parser = part, conflicts_with_all = ["trace_boundary", "plot"])]
+    shard: Option<(u64, u64)>,
+    /// Do nothing but print a script for Slurm: an array of PARTS jobs (16 unless given), each with a --shard of the cells
+    #[arg(long, value_name = "PARTS", requires = "out", conflicts_with_all = ["shard", "resume", "trace_boundary", "plot"], num_args = 0..=1, default_missing_value = "16", value_parser = clap::value_parser!(u64).range(1..))]
+    slurm: Option<u64>,
     /// Continue the file of a map that was interrupted
     #[arg(long, requires = "out")]
     resume: bool,
@@ -140,21 +147,6 @@ impl Point {
     }
 }
 
-/// The SI unit of an axis: that of its own values, or else of the value in the file.
-fn unit(sweep: &Sweep, axis: &Axis) -> Option<String> {
-    let written = match parse_quantity(&axis.value(0).written) {
-        Ok(Some((_, dimension))) => Some(dimension),
-        _ => sweep.draft().dimension(&axis.key),
-    };
-    written.map(|dimension| dimension.to_string())
-}
-
-fn line(row: &Row) -> String {
-    let keys: String = row.keys.iter().map(|key| quoted(&key.cell) + ",").collect();
-    let values: Vec<String> = row.values.iter().map(field).collect();
-    keys + &values.join(",")
-}
-
 /// The row that a line was written from.
 fn row(keys: Vec<Value>, text: &str) -> Option<Row> {
     let fields: Vec<&str> = text.split(',').collect();
@@ -198,7 +190,7 @@ impl Map {
         let draft = Draft::read(&self.file, &self.set)?;
         let scenario = draft.scenario()?;
         let title = scenario.title.replace('$', "");
-        let amplitude = (!self.trace_boundary).then(|| picture::amplitude(&scenario));
+        let amplitude = (!self.trace_boundary).then(|| amplitude(&scenario));
         let sweep = Sweep::map(draft, Axis::parse(&self.x)?, Axis::parse(&self.y)?)?;
         if self.trace_boundary && sweep.axes()[1].range().is_none_or(|((a, b), _)| a == b) {
             return Err(Failure::input(
@@ -206,11 +198,13 @@ impl Map {
                 "write --y KEY=lin:a:b:n or --y KEY=log:a:b:n with different ends",
             ));
         }
-        let header = format!(
-            "{},{},amplitude,period,stable,region,linear_growth",
-            quoted(&sweep.axes()[0].key),
-            quoted(&sweep.axes()[1].key)
-        );
+        if let (Some(parts), Some(out)) = (self.slurm, &self.out) {
+            let mut words = vec!["map".to_string(), self.file.display().to_string()];
+            words.extend(["--x", &self.x, "--y", &self.y].map(String::from));
+            words.extend(self.set.iter().flat_map(|set| ["--set".to_string(), set.clone()]));
+            return print_data(&shards::slurm(&words, out, parts));
+        }
+        let header = map_header(&sweep);
         let mut results = Results::new(&self, &sweep, &header)?;
         let kept = stop::keep_rows(results.file.as_ref().and_then(RowFile::rows_at));
         let start = Instant::now();
@@ -239,6 +233,14 @@ impl Map {
         doubts.say();
         if let Some(file) = file {
             file.finish()?;
+        }
+        if let (Some(part), Some(path)) = (self.shard, &self.out) {
+            let shard = Shard {
+                study: self.description(&sweep),
+                rows: shard(sweep.rows(), part),
+                total: sweep.rows(),
+            };
+            shard.write(path)?;
         }
         if let Some(path) = &self.plot {
             let figure = drawing::figure(title, &sweep, &cells, &points, amplitude);
@@ -270,16 +272,32 @@ impl Map {
         }
     }
 
+    /// What rows depend on.
+    fn description(&self, sweep: &Sweep) -> Description {
+        let axes = [self.x.clone(), self.y.clone()];
+        let mode = match (self.trace_boundary, self.shard) {
+            (true, _) => [format!("boundary to {}", self.tolerance)],
+            (false, Some((i, n))) => [format!("part {i} of {n}")],
+            (false, None) => ["grid".to_string()],
+        };
+        description(sweep.draft(), &[("set", &self.set), ("axes", &axes), ("rows", &mode)])
+    }
+
     /// Every cell of the grid. False if it was stopped.
     fn fill(&self, sweep: &Sweep, results: &mut Results) -> io::Result<bool> {
-        let done = results.cells.len() as u64;
-        let total = sweep.rows();
+        let part = shard(sweep.rows(), self.shard.unwrap_or((1, 1)));
+        let (done, total) = (results.cells.len() as u64, part.end - part.start);
         let mut progress = Progress::of_runs(total, self.quiet);
-        let outcome = sweep.run(done..total, threads(self.threads), Some(stop_flag()), &mut |row| {
-            results.take(&row)?;
-            progress.show(results.cells.len() as u64);
-            Ok(())
-        });
+        let outcome = sweep.run(
+            part.start + done..part.end,
+            threads(self.threads),
+            Some(stop_flag()),
+            &mut |row| {
+                results.take(&row)?;
+                progress.show(results.cells.len() as u64);
+                Ok(())
+            },
+        );
         progress.clear();
         outcome?;
         Ok(results.cells.len() as u64 == total)
@@ -366,13 +384,8 @@ impl Results {
             }
             return Ok(results);
         };
-        let axes = [map.x.clone(), map.y.clone()];
-        let mode = if map.trace_boundary {
-            [format!("boundary to {}", map.tolerance)]
-        } else {
-            ["grid".to_string()]
-        };
-        let description = description(sweep.draft(), &[("set", &map.set), ("axes", &axes), ("rows", &mode)]);
+        let description = map.description(sweep);
+        let part = shard(sweep.rows(), map.shard.unwrap_or((1, 1)));
         if !map.resume {
             results.file = Some(RowFile::create(path, header, &description)?);
             return Ok(results);
@@ -387,8 +400,8 @@ impl Results {
                     number: cell.parse().ok(),
                 });
                 written.collect()
-            } else if number < sweep.rows() {
-                sweep.keys(number)
+            } else if part.start + number < part.end {
+                sweep.keys(part.start + number)
             } else {
                 return Err("it is one more than this map has".to_string());
             };

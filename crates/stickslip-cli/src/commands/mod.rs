@@ -8,6 +8,7 @@ mod experiment;
 mod figures;
 mod laws;
 mod map;
+mod merge;
 mod new;
 mod rewrite;
 mod run;
@@ -25,6 +26,7 @@ pub enum Command {
     Compare(compare::Compare),
     Sweep(sweep::Sweep),
     Map(map::Map),
+    Merge(merge::Merge),
     Laws(laws::Laws),
     Experiment(experiment::ExperimentCommand),
     Analyse(Box<analyse::Analyse>),
@@ -44,6 +46,7 @@ impl Command {
             Self::Compare(compare) => compare.execute(),
             Self::Sweep(sweep) => sweep.execute(),
             Self::Map(map) => map.execute(),
+            Self::Merge(merge) => merge.execute(),
             Self::Laws(laws) => laws.execute(),
             Self::Experiment(experiment) => experiment.execute(),
             Self::Analyse(analyse) => analyse.execute(),

@@ -3,19 +3,19 @@
 mod summary;
 
 use crate::failure::{Failure, note, print, print_json, warn};
-use crate::output::is_standard_output;
+use crate::output::{PendingFile, is_standard_output};
 use crate::picture::{self, Recording, Window};
 use crate::stop::{self, stop_flag};
 use crate::trace_file::{Format, TraceFile};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressStyle};
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 use stickslip::Simulation;
 use stickslip::quantity::{Dimension, parse_quantity};
-use stickslip::run::{Ended, Options, Sink, recorded_columns, run};
+use stickslip::run::{Ended, Glance, Options, Sink, recorded_columns, run};
 use stickslip::scenario::Scenario;
 
 /// Shown below the help.
@@ -42,6 +42,9 @@ pub struct Run {
     /// Write the trace to this file: .csv, .json or .parquet
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
+    /// Write the contacts that the program found to this file: .csv, one line for each contact and recorded step
+    #[arg(long, value_name = "FILE")]
+    contacts: Option<PathBuf>,
     /// Draw velocities, forces and positions to this file: .svg or .png
     #[arg(long, value_name = "FILE")]
     plot: Option<PathBuf>,
@@ -85,10 +88,37 @@ impl Run {
         if let Some(path) = &self.plot {
             picture::check(path)?;
         }
+        if let Some(path) = &self.contacts
+            && !matches!(Format::of(path)?, Format::Csv)
+        {
+            return Err(Failure::input(
+                "contacts are written as CSV",
+                "name a file that ends in .csv",
+            ));
+        }
         let mut simulation = Simulation::new(Scenario::read(&self.file, &self.set)?)?;
         if simulation.chain().is_some() || simulation.spheres().is_some() {
             simulation.use_threads(threads(self.threads));
         }
+        if self.contacts.is_some() && !simulation.has_scene() {
+            let help = "--contacts writes the contacts that the program finds between shapes";
+            return Err(Failure::input("the scenario has no [contacts]", help));
+        }
+        let mut contacts = match (&self.contacts, simulation.scenario().contact_rows) {
+            (Some(path), _) => Some((path, PendingFile::create(path)?)),
+            (None, true) => {
+                note("warning: `[output] contacts = true` writes to the file of --contacts, which is not given");
+                None
+            }
+            (None, false) => None,
+        };
+        if let Some((path, file)) = &mut contacts {
+            let header = "t,first,second,point.x,point.y,point.z,normal.x,normal.y,normal.z,force.x,force.y,force.z,slip.x,slip.y,slip.z,gap,mode";
+            writeln!(file, "{header}").map_err(|error| Failure::write(path, &error))?;
+        }
+        let mut list = contacts
+            .as_mut()
+            .map(|(_, file)| |simulation: &Simulation| contact_rows(simulation, file));
         let columns = recorded_columns(&simulation)?;
         let steps = simulation.built().steps;
         let scenario = simulation.scenario();
@@ -120,6 +150,7 @@ impl Run {
             every: self.every,
             stop: Some(stop_flag()),
             progress: Some(&mut |done| progress.show(done)),
+            rows: list.as_mut().map(|list| list as &mut Glance<'_>),
         };
         let rows = wanted.then_some((&columns, &mut sink as &mut Sink<'_>));
         let kept = stop::keep({
@@ -141,6 +172,9 @@ impl Run {
             (Err(error), Some(trace)) => return Err(trace.rescue(&error)),
             (Err(error), None) => return Err(Failure::Work(error.to_string())),
         };
+        if let Some((path, file)) = &mut contacts {
+            file.commit().map_err(|error| Failure::write(path, &error))?;
+        }
         outcome.report.examine_steady_sliding(&simulation, Some(stop_flag()));
         if let (Some(recording), Some(path)) = (recording, &self.plot) {
             let mut figure = recording.figure();
@@ -172,6 +206,21 @@ impl Run {
             Ended::Failed(error) => Err(Failure::Work(format!("error: {error}"))),
         }
     }
+}
+
+/// The contacts of a step, a line each.
+fn contact_rows(simulation: &Simulation, file: &mut PendingFile) -> io::Result<()> {
+    let time = simulation.time();
+    for contact in simulation.found_contacts() {
+        write!(file, "{time},{},{}", contact.first, contact.second)?;
+        for vector in [contact.point, contact.normal, contact.force, contact.slip] {
+            for number in vector {
+                write!(file, ",{number}")?;
+            }
+        }
+        writeln!(file, ",{},{}", contact.gap, contact.mode as u8)?;
+    }
+    Ok(())
 }
 
 /// What a run leaves: rows so far.

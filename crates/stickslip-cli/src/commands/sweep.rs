@@ -2,10 +2,10 @@
 
 use super::run::{Progress, threads};
 use crate::failure::{Failure, note, print_data};
-use crate::row_file::{self, Description, RowFile, field};
+use crate::row_file::{self, Description, RowFile};
+use crate::shards::{self, Shard};
 use crate::stop::{self, stop_flag};
 use crate::text::about;
-use crate::trace_file::quoted;
 use clap::Args;
 use std::io;
 use std::ops::Range;
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use stickslip::scenario::Draft;
 use stickslip::sweep::{self, Axis, Row};
+use stickslip_study::rows::{key_fields, shard, sweep_header, sweep_line as line};
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -20,7 +21,9 @@ Examples:
   stickslip sweep block.toml --vary \"elements.floor.kinetic=lin:5 N:15 N:11\" --measure final.block.position
   stickslip sweep block.toml --vary bodies.block.mass=log:0.1:10:20 --vary elements.floor.law=list:implicit,lugre \\
     --measure energy.dissipated,elements.floor.stick_time --out sweep.csv
-  stickslip sweep block.toml … --out sweep.csv --resume";
+  stickslip sweep block.toml … --out sweep.csv --resume
+  stickslip sweep block.toml … --shard 2/8 --out part-2.csv     then: stickslip merge part-*.csv --out sweep.csv
+  stickslip sweep block.toml … --out sweep.csv --slurm 8 > job.sh";
 
 /// Run a scenario many times with other values and measure each run
 ///
@@ -54,15 +57,18 @@ pub struct Sweep {
     #[arg(long, requires = "out")]
     resume: bool,
     /// Do only part I of N of the rows, counted from 1
-    #[arg(long, value_name = "I/N", value_parser = shard)]
+    #[arg(long, value_name = "I/N", value_parser = part)]
     shard: Option<(u64, u64)>,
+    /// Do nothing but print a script for Slurm: an array of PARTS jobs (16 unless given), each with a --shard of the rows
+    #[arg(long, value_name = "PARTS", requires = "out", conflicts_with_all = ["shard", "resume"], num_args = 0..=1, default_missing_value = "16", value_parser = clap::value_parser!(u64).range(1..))]
+    slurm: Option<u64>,
     /// Show no progress and no summary
     #[arg(long)]
     quiet: bool,
 }
 
 /// Reads `I/N`.
-fn shard(text: &str) -> Result<(u64, u64), String> {
+pub fn part(text: &str) -> Result<(u64, u64), String> {
     let parts = text
         .split_once('/')
         .and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
@@ -84,16 +90,6 @@ pub fn description(draft: &Draft, arguments: &[(&str, &[String])]) -> Descriptio
     description
 }
 
-/// The fields of the varied keys, with a comma behind each.
-fn key_fields(keys: &[sweep::Value]) -> String {
-    keys.iter().map(|key| quoted(&key.cell) + ",").collect()
-}
-
-fn line(row: &Row) -> String {
-    let values: String = row.values.iter().map(|value| field(value) + ",").collect();
-    key_fields(&row.keys) + &values + &quoted(row.failure.as_deref().unwrap_or("ok"))
-}
-
 impl Sweep {
     /// Runs the sweep.
     pub fn execute(self) -> Result<(), Failure> {
@@ -107,14 +103,15 @@ impl Sweep {
             .map(|text| Axis::parse(text))
             .collect::<Result<Vec<_>, _>>()?;
         let sweep = sweep::Sweep::new(draft, axes, &self.measure)?;
-        let (i, n) = self.shard.unwrap_or((1, 1));
-        let part = |i: u64| (u128::from(sweep.rows()) * u128::from(i) / u128::from(n)) as u64;
-        let rows = part(i - 1)..part(i);
-        let names = sweep.axes().iter().map(|axis| axis.key.as_str());
-        let names = names
-            .chain(self.measure.iter().map(|path| path.trim()))
-            .chain(["status"]);
-        let header = names.map(quoted).collect::<Vec<_>>().join(",");
+        if let (Some(parts), Some(out)) = (self.slurm, &self.out) {
+            let mut words = vec!["sweep".to_string(), self.file.display().to_string()];
+            words.extend(self.vary.iter().flat_map(|vary| ["--vary".to_string(), vary.clone()]));
+            words.extend(["--measure".to_string(), self.measure.join(",")]);
+            words.extend(self.set.iter().flat_map(|set| ["--set".to_string(), set.clone()]));
+            return print_data(&shards::slurm(&words, out, parts));
+        }
+        let rows = shard(sweep.rows(), self.shard.unwrap_or((1, 1)));
+        let header = sweep_header(&sweep, &self.measure);
         match &self.out {
             None => self.to_standard_output(&sweep, rows, &header),
             Some(path) => self.to_file(&sweep, rows, &header, path),
@@ -185,11 +182,17 @@ impl Sweep {
             RowFile::create(path, header, &description)?
         };
         let kept = stop::keep_rows(file.rows_at());
+        let shard = self.shard.map(|part| Shard {
+            study: description,
+            rows: shard(sweep.rows(), part),
+            total: sweep.rows(),
+        });
         let outcome = self.drive(sweep, rows, &mut |row| file.row(&line(&row)));
         drop(kept);
         match outcome {
             Ok(done) if done.whole => {
                 file.finish()?;
+                shard.map_or(Ok(()), |shard| shard.write(path))?;
                 done.end(None)
             }
             Ok(done) => done.end(file.interrupt()),

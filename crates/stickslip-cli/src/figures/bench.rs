@@ -6,7 +6,7 @@ use stickslip::Simulation;
 use stickslip::analysis::stick_slip::StickSlipReport;
 use stickslip::run::{Ended, Options, run};
 use stickslip::scenario::{Draft, Scenario};
-use stickslip::sweep::{Axis, Sweep};
+use stickslip::sweep::{Axis, Row, Sweep, Value};
 use stickslip::trace::Columns;
 
 macro_rules! scenarios {
@@ -180,23 +180,11 @@ impl Bench {
 
     /// Runs a scenario with several lists of changes on all cores, keeping the first and the last row.
     pub fn several(&mut self, scenario: &str, lists: &[Vec<String>]) -> Result<Vec<Run>, String> {
-        let next = std::sync::atomic::AtomicUsize::new(0);
-        let work = || {
-            let mut done = Vec::new();
-            loop {
-                let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-                let Some(sets) = lists.get(index) else { return done };
-                done.push((index, simulate(scenario, sets, u64::MAX, 0.0)));
-            }
-        };
-        let mut runs: Vec<_> = std::thread::scope(|scope| {
-            let threads: Vec<_> = (0..cores()).map(|_| scope.spawn(work)).collect();
-            let done = threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default());
-            done.collect()
-        });
-        runs.sort_by_key(|(index, _)| *index);
-        let named = |(_, run): (usize, Result<Run, String>)| run.map_err(|why| format!("{scenario}.toml: {why}"));
-        runs.into_iter().map(named).collect()
+        let run = |sets: &Vec<String>| simulate(scenario, sets, u64::MAX, 0.0);
+        on_all_cores(lists, run)
+            .into_iter()
+            .map(|run| run.map_err(|why| format!("{scenario}.toml: {why}")))
+            .collect()
     }
 
     /// Measures of a run for each value of an axis, on all cores; `None` where the run failed.
@@ -212,7 +200,7 @@ impl Bench {
         let measures: Vec<String> = measures.iter().map(|path| (*path).to_string()).collect();
         let sweep = Sweep::new(draft, vec![axis], &measures).map_err(|error| error.to_string())?;
         let mut rows = Vec::new();
-        let mut take = |row: stickslip::sweep::Row| {
+        let mut take = |row: Row| {
             let values = row
                 .values
                 .iter()
@@ -236,7 +224,7 @@ impl Bench {
         let sweep = sweep(scenario, sets, x, y)?;
         let mut cells = Vec::new();
         let mut failure = None;
-        let mut take = |row: stickslip::sweep::Row| {
+        let mut take = |row: Row| {
             match (
                 row.keys[0].number,
                 row.keys[1].number,
@@ -269,18 +257,92 @@ impl Bench {
     /// The boundary of a stability map: x and y, in SI; y is NaN where there is none.
     pub fn boundary(&mut self, scenario: &str, sets: &[String], x: &str, y: &str) -> Result<Vec<(f64, f64)>, String> {
         let sweep = sweep(scenario, sets, x, y)?;
-        let mut points = Vec::new();
-        let mut take = |column: stickslip::sweep::Column| {
-            let y = column.boundary.and_then(|boundary| boundary.y.number);
-            points.push((column.x.number.unwrap_or(f64::NAN), y.unwrap_or(f64::NAN)));
-            Ok(())
-        };
-        sweep
-            .trace(0.02, cores(), None, &|_| None, &mut take)
-            .map_err(|error| error.to_string())?;
+        let mut points = edges(&sweep, cores(), &|_| None)?;
         points.sort_by(|a, b| a.0.total_cmp(&b.0));
         Ok(points)
     }
+
+    /// The same where cells of the map are known: each search is for one value of x and begins between two cells of different class.
+    /// Searches go side by side on all cores.
+    pub fn boundary_between(&mut self, scenario: &str, searches: &[Search]) -> Result<Vec<f64>, String> {
+        let find = |search: &Search| {
+            let Search { sets, x, cells, .. } = search;
+            let sweep = sweep(scenario, sets, x, &search.range())?;
+            let known = |keys: &[Value]| {
+                let y = keys[1].number?;
+                let cell = cells.iter().find(|cell| (y / cell.y - 1.0).abs() < 1e-9)?;
+                let values = vec![cell.amplitude.into(), serde_json::Value::Null, cell.stable.into()];
+                Some(Row {
+                    keys: keys.to_vec(),
+                    values,
+                    failure: None,
+                    doubts: Vec::new(),
+                })
+            };
+            Ok(edges(&sweep, 1, &known)?.first().map_or(f64::NAN, |edge| edge.1))
+        };
+        on_all_cores(searches, find).into_iter().collect()
+    }
+}
+
+/// A search for the boundary of a stability map at one value of x.
+pub struct Search {
+    /// Changes of the scenario.
+    pub sets: Vec<String>,
+    /// The axis with its one value.
+    pub x: String,
+    /// The key along y.
+    pub y: &'static str,
+    /// The last cell before the boundary and the first behind it.
+    pub cells: [Cell; 2],
+}
+
+impl Search {
+    /// So many points that the stick-slip behind the boundary is looked at every two or three percent: small cycles cross the threshold to
+    /// and fro, and the smallest critical speed is wanted.
+    fn range(&self) -> String {
+        let [below, above] = self.cells;
+        format!("{}=log:{:e}:{:e}:9", self.y, below.y, above.y)
+    }
+}
+
+/// What is known of a row of a map before it is run.
+type Known<'a> = dyn Fn(&[Value]) -> Option<Row> + Sync + 'a;
+
+/// The boundary of a map, column by column: x and y.
+fn edges(sweep: &Sweep, threads: usize, known: &Known) -> Result<Vec<(f64, f64)>, String> {
+    let mut points = Vec::new();
+    let mut take = |column: stickslip::sweep::Column| {
+        let y = column.boundary.and_then(|boundary| boundary.y.number);
+        points.push((column.x.number.unwrap_or(f64::NAN), y.unwrap_or(f64::NAN)));
+        Ok(())
+    };
+    sweep
+        .trace(0.02, threads, None, known, &mut take)
+        .map_err(|error| error.to_string())?;
+    Ok(points)
+}
+
+/// What `work` makes of each item, in order; the items go to as many threads as there are cores.
+fn on_all_cores<T: Sync, R: Send>(items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        while let Some((index, item)) = {
+            let index = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            items.get(index).map(|item| (index, item))
+        } {
+            done.push((index, work(item)));
+        }
+        done
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..cores()).map(|_| scope.spawn(take)).collect();
+        let done = threads.into_iter().flat_map(|thread| thread.join().unwrap_or_default());
+        done.collect()
+    });
+    done.sort_by_key(|(index, _)| *index);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 /// How many threads are worth having.

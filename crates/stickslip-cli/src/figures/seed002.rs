@@ -187,7 +187,7 @@ fn largest_step((mass, m, law): (&str, f64, &str), (_, update, motion): Rules) -
     // In natural periods of block and spring.
     let period = 2.0 * std::f64::consts::PI * (m / 10.0_f64).sqrt();
     let step = |i: i32| 0.1 * period / libm::pow(1.15, f64::from(i));
-    let (mut fails, mut completes) = (-12, 15);
+    let (mut fails, mut completes) = (-12, 11);
     if completed("fig002-3", &sets(step(fails)))? || !completed("fig002-3", &sets(step(completes)))? {
         return Err(format!(
             "the largest step is not between {:.2e} and {:.2e} s",

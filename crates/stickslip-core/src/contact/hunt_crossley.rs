@@ -3,7 +3,7 @@
 //! N = K·depthⁿ·(1 + λ·depth′) while the bodies overlap. The force begins and ends at 0, but pulls where they part faster
 //! than 1/λ. It is given as published, not clamped; friction on such a contact takes max(0, N).
 
-use super::Normal;
+use super::{Normal, NormalLaw};
 use crate::scalar::Real;
 
 /// The Hunt-Crossley contact.
@@ -31,5 +31,24 @@ impl<R: Real> Normal<R> for HuntCrossley<R> {
         let depth = R::zero().max(-gap);
         let power = self.exponent + R::one();
         self.stiffness * depth.powf(power) / power
+    }
+}
+
+impl<R: Real> NormalLaw<R> for HuntCrossley<R> {
+    const NAME: &'static str = "hunt-crossley";
+
+    type Of<U: Real> = HuntCrossley<U>;
+
+    #[inline(always)]
+    fn map<U: Real>(&self, f: impl Fn(R) -> U) -> HuntCrossley<U> {
+        HuntCrossley {
+            stiffness: f(self.stiffness),
+            damping: f(self.damping),
+            exponent: f(self.exponent),
+        }
+    }
+
+    fn elastic(&self) -> [R; 2] {
+        [self.stiffness, self.exponent]
     }
 }

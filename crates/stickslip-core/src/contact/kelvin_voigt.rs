@@ -3,7 +3,7 @@
 //! The force jumps by B·(approach speed) at touch-down and pulls before release: the price of its simplicity. Friction
 //! on such a contact takes max(0, N) as its normal force.
 
-use super::Normal;
+use super::{Normal, NormalLaw};
 use crate::scalar::Real;
 
 /// The Kelvin-Voigt contact.
@@ -28,5 +28,23 @@ impl<R: Real> Normal<R> for KelvinVoigt<R> {
     fn stored(&self, gap: R, _state: &[R]) -> R {
         let depth = gap.min(R::zero());
         self.stiffness * R::lit(0.5) * depth * depth
+    }
+}
+
+impl<R: Real> NormalLaw<R> for KelvinVoigt<R> {
+    const NAME: &'static str = "kelvin-voigt";
+
+    type Of<U: Real> = KelvinVoigt<U>;
+
+    #[inline(always)]
+    fn map<U: Real>(&self, f: impl Fn(R) -> U) -> KelvinVoigt<U> {
+        KelvinVoigt {
+            stiffness: f(self.stiffness),
+            damping: f(self.damping),
+        }
+    }
+
+    fn elastic(&self) -> [R; 2] {
+        [self.stiffness, R::one()]
     }
 }

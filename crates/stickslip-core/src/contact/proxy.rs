@@ -19,7 +19,7 @@
 //! as it is: a slope of 1e7 that lasts for 1e-7 of the way would tell an implicit method nothing of its next step, and let
 //! it think every error small.
 
-use super::Normal;
+use super::{Normal, NormalLaw};
 use crate::scalar::Real;
 
 /// The proxy contact.
@@ -77,5 +77,23 @@ impl<R: Real> Normal<R> for Proxy<R> {
     #[inline(always)]
     fn stored(&self, _gap: R, state: &[R]) -> R {
         self.stiffness * R::lit(0.5) * state[0] * state[0]
+    }
+}
+
+impl<R: Real> NormalLaw<R> for Proxy<R> {
+    const NAME: &'static str = "proxy";
+
+    type Of<U: Real> = Proxy<U>;
+
+    #[inline(always)]
+    fn map<U: Real>(&self, f: impl Fn(R) -> U) -> Proxy<U> {
+        Proxy {
+            stiffness: f(self.stiffness),
+            beta: f(self.beta),
+        }
+    }
+
+    fn elastic(&self) -> [R; 2] {
+        [self.stiffness, R::one()]
     }
 }

@@ -8,7 +8,8 @@
 //! With 0 < α ≤ β it is a spring K beside a Maxwell element with spring K·(β − α)/α and damper K·(β − α), acting while that
 //! pushes. The force is continuous in gap and state and never pulls. α = β is the spring alone.
 
-use super::Normal;
+use super::{Normal, NormalLaw};
+use crate::roots::bisect;
 use crate::scalar::Real;
 
 /// The relaxed contact.
@@ -49,6 +50,25 @@ impl<R: Real> Normal<R> for Relaxed<R> {
         let depth = e + behind;
         let maxwell = (self.beta - self.alpha) / self.alpha;
         self.stiffness * R::lit(0.5) * (depth * depth + maxwell * behind * behind)
+    }
+}
+
+impl<R: Real> NormalLaw<R> for Relaxed<R> {
+    const NAME: &'static str = "relaxed";
+
+    type Of<U: Real> = Relaxed<U>;
+
+    #[inline(always)]
+    fn map<U: Real>(&self, f: impl Fn(R) -> U) -> Relaxed<U> {
+        Relaxed {
+            stiffness: f(self.stiffness),
+            beta: f(self.beta),
+            alpha: f(self.alpha),
+        }
+    }
+
+    fn elastic(&self) -> [R; 2] {
+        [self.stiffness, R::one()]
     }
 }
 
@@ -143,16 +163,7 @@ fn series(a: f64, b: f64, start: [f64; 3], h: f64) -> [f64; 3] {
 
 /// Where a function that is positive at 0 and not at `end` changes sign, by bisection.
 fn root(end: f64, function: impl Fn(f64) -> f64) -> f64 {
-    let (mut low, mut high) = (0.0, end);
-    for _ in 0..60 {
-        let middle = 0.5 * (low + high);
-        if function(middle) > 0.0 {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    low
+    bisect([0.0, end], 60, |x| function(x) > 0.0)[0]
 }
 
 /// An impact as a simulation sees it, in units of √(M/K) and of the speed of touch-down.
@@ -240,15 +251,8 @@ pub fn alpha_for_rebound(restitution: f64, b: f64, least: f64, circumstances: &C
 }
 
 /// Where `below` changes from true to false, by bisection.
-fn rising_root(mut low: f64, mut high: f64, halvings: usize, below: impl Fn(f64) -> bool) -> f64 {
-    for _ in 0..halvings {
-        let middle = 0.5 * (low + high);
-        if below(middle) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+fn rising_root(low: f64, high: f64, halvings: usize, below: impl Fn(f64) -> bool) -> f64 {
+    let [low, high] = bisect([low, high], halvings, below);
     0.5 * (low + high)
 }
 

@@ -1,7 +1,7 @@
 //! The Dahl model (the paper on modular simulation, eq 11): ė = v − |v|·K·e/F, f = K·e (resisting). It is the LuGre model without bristle
 //! damping, and drifts like it.
 
-use super::{Bristle, Slip, curve::Curve, lugre::Lugre};
+use super::{Bristle, FrictionLaw, Lift, OfNumbers, Slip, curve::Curve, lugre::Lugre};
 use crate::scalar::Real;
 
 /// The Dahl model.
@@ -56,5 +56,28 @@ impl<R: Real> Bristle<R> for Dahl<R> {
     #[inline]
     fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
         self.as_lugre().sticks(curve, slip, state)
+    }
+}
+
+impl Lift for Dahl<f64> {
+    type Of<R: Real> = Dahl<R>;
+
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Dahl<R> {
+        Dahl {
+            stiffness: number(|law| law.stiffness),
+        }
+    }
+}
+
+impl FrictionLaw for Dahl<f64> {
+    const NAME: &'static str = "dahl";
+}
+
+impl OfNumbers for Dahl<f64> {
+    fn of(parameters: &[f64]) -> Self {
+        Dahl {
+            stiffness: parameters[0],
+        }
     }
 }

@@ -13,7 +13,7 @@
 //! The states of a law are those of the isotropic law: a stretch has β times its part across e.
 
 use super::curve::Curve;
-use super::{Bristle, Slip};
+use super::{Applied, Bristle, Lift, Slip};
 use crate::scalar::Real;
 use crate::scalar::vector::vector;
 
@@ -71,6 +71,8 @@ impl<R: Real, L> Elliptic<L, R> {
 
 impl<R: Real, L: Bristle<R>> Bristle<R> for Elliptic<L, R> {
     const STATES: usize = L::STATES;
+    const VECTORS: usize = L::VECTORS;
+    const KNOWS_LOAD_RATE: bool = L::KNOWS_LOAD_RATE;
     const MAPPED: usize = L::MAPPED;
 
     #[inline(always)]
@@ -132,6 +134,10 @@ impl<R: Real, L: Bristle<R>> Bristle<R> for Elliptic<L, R> {
         self.ellipse.scaled(force)
     }
 
+    fn begin<const N: usize>(&self, state: &mut [R]) {
+        self.law.begin::<N>(state);
+    }
+
     fn maps<const N: usize>(&self) -> bool {
         self.law.maps::<N>()
     }
@@ -150,5 +156,34 @@ impl<R: Real, L: Bristle<R>> Bristle<R> for Elliptic<L, R> {
 
     fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
         self.law.sticks(curve, &self.seen(slip), state)
+    }
+}
+
+/// Elliptic frictions do not go side by side, so that numbers of this one are all that is asked for.
+impl<L: Lift> Lift for Elliptic<L> {
+    type Of<R: Real> = Elliptic<L::Of<R>, R>;
+
+    const LANES: bool = false;
+
+    #[inline(always)]
+    fn lift<R: Real>(&self, _number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
+        Elliptic {
+            law: self.law.lift(|get| R::lit(get(&self.law))),
+            ellipse: Ellipse {
+                direction: self.ellipse.direction.map(R::lit),
+                across: R::lit(self.ellipse.across),
+            },
+        }
+    }
+}
+
+impl<L: Applied> Applied for Elliptic<L> {
+    fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, applied: [f64; N]) -> [f64; N] {
+        let force = self.law.force(curve, &self.seen(slip), self.ellipse.unscaled(applied));
+        self.ellipse.scaled(force)
+    }
+
+    fn sticks<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>) -> bool {
+        self.law.sticks(curve, &self.seen(slip))
     }
 }

@@ -8,6 +8,7 @@
 //! (two bodies: T·(1/M_a + 1/M_b), the paper on model P, eq 18). No threshold, no parameter.
 
 use super::{Resolved, along, curve::Curve};
+use crate::roots::{HALVINGS, NEWTON_ROUNDS};
 use crate::scalar::vector::norm;
 use crate::scalar::{Mask, Real};
 use crate::sets::sat;
@@ -132,11 +133,6 @@ fn compose<R: Real, const N: usize>(
         stuck,
     }
 }
-
-/// Rounds of Newton's method before the bracket is only halved.
-const NEWTON_ROUNDS: usize = 40;
-/// Halvings that take the bracket from [0, |v̄|] to neighbouring numbers wherever the root lies.
-const HALVINGS: usize = 1100;
 
 /// Solves s + W·g(s) = |v̄| for the slip speed by Newton's method inside a bracket.
 ///

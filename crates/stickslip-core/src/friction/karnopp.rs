@@ -1,6 +1,6 @@
 //! Karnopp's model: a band of velocities that counts as zero (the paper on model P, eq 7). A baseline: it creeps inside its band.
 
-use super::{Slip, along, curve::Curve};
+use super::{Applied, AppliedLaw, OfNumbers, Slip, along, curve::Curve};
 use crate::scalar::Real;
 use crate::scalar::vector::norm;
 use crate::sets::gsat;
@@ -27,5 +27,25 @@ impl<R: Real> Karnopp<R> {
     #[inline]
     pub fn sticks<const N: usize>(&self, velocity: &[R; N]) -> R::Mask {
         norm(*velocity).le(self.epsilon)
+    }
+}
+
+impl Applied for Karnopp<f64> {
+    fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, applied: [f64; N]) -> [f64; N] {
+        Karnopp::force(self, curve, slip, applied)
+    }
+
+    fn sticks<C: Curve<f64>, const N: usize>(&self, _curve: &C, slip: &Slip<f64, N>) -> bool {
+        Karnopp::sticks(self, &slip.velocity)
+    }
+}
+
+impl AppliedLaw for Karnopp<f64> {
+    const NAME: &'static str = "karnopp";
+}
+
+impl OfNumbers for Karnopp<f64> {
+    fn of(parameters: &[f64]) -> Self {
+        Karnopp { epsilon: parameters[0] }
     }
 }

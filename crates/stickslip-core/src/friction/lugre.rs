@@ -3,7 +3,7 @@
 //! It drifts under an oscillating load below the limit: its bristle creeps while |e| is below its steady value. In
 //! the paper on modular simulation g is a length; here it is the steady curve, a force, divided by K.
 
-use super::{Bristle, Slip, curve::Curve, vector_state};
+use super::{Bristle, FrictionLaw, Lift, OfNumbers, Slip, curve::Curve, vector_state};
 use crate::scalar::Real;
 use crate::scalar::vector::{add, dot, norm, scale, sub};
 
@@ -92,5 +92,30 @@ impl<R: Real> Bristle<R> for Lugre<R> {
     #[inline]
     fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
         below_steady(curve, slip, state, self.stiffness)
+    }
+}
+
+impl Lift for Lugre<f64> {
+    type Of<R: Real> = Lugre<R>;
+
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Lugre<R> {
+        Lugre {
+            stiffness: number(|law| law.stiffness),
+            damping: number(|law| law.damping),
+        }
+    }
+}
+
+impl FrictionLaw for Lugre<f64> {
+    const NAME: &'static str = "lugre";
+}
+
+impl OfNumbers for Lugre<f64> {
+    fn of(parameters: &[f64]) -> Self {
+        Lugre {
+            stiffness: parameters[0],
+            damping: parameters[1],
+        }
     }
 }

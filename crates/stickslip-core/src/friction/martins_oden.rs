@@ -1,7 +1,7 @@
 //! Viscosity in place of dry friction near zero velocity (Martins and Oden; the paper on model P, eq 8). A baseline: it creeps
 //! under any static load.
 
-use super::{Bristle, Slip, curve::Curve};
+use super::{Bristle, FrictionLaw, Lift, OfNumbers, Slip, curve::Curve};
 use crate::scalar::Real;
 use crate::scalar::vector::{norm, scale};
 
@@ -55,5 +55,28 @@ impl<R: Real> Bristle<R> for MartinsOden<R> {
     #[inline]
     fn sticks<C: Curve<R>, const N: usize>(&self, _curve: &C, slip: &Slip<R, N>, _state: &[R]) -> R::Mask {
         norm(slip.velocity).le(self.epsilon)
+    }
+}
+
+impl Lift for MartinsOden<f64> {
+    type Of<R: Real> = MartinsOden<R>;
+
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> MartinsOden<R> {
+        MartinsOden {
+            epsilon: number(|law| law.epsilon),
+        }
+    }
+}
+
+impl FrictionLaw for MartinsOden<f64> {
+    const NAME: &'static str = "martins-oden";
+    /// As in the paper on model P, which compares with it.
+    const AT_START: bool = true;
+}
+
+impl OfNumbers for MartinsOden<f64> {
+    fn of(parameters: &[f64]) -> Self {
+        MartinsOden { epsilon: parameters[0] }
     }
 }

@@ -32,11 +32,22 @@ pub struct Slip<R, const N: usize> {
     pub load: R,
 }
 
+/// The most states a law may have, and the most numbers that they are on three axes: the one cap, for everything that makes room for them.
+pub const MOST_STATES: usize = 4;
+/// See [`MOST_STATES`].
+pub const MOST_NUMBERS: usize = 3 * MOST_STATES;
+
 /// A law that answers relative motion with a force and the rate of its states (states are vectors of the slip's size,
 /// stored one after the other).
 pub trait Bristle<R: Real>: Copy {
-    /// How many vector states the law has.
+    /// How many vector states the law has, at most [`MOST_STATES`].
     const STATES: usize;
+
+    /// How many of them are vectors along the slip; the others are numbers, each in the place of a vector.
+    const VECTORS: usize = Self::STATES;
+
+    /// Whether the law asks how fast the load changes.
+    const KNOWS_LOAD_RATE: bool = false;
 
     /// Force on the first body, and the rate of every state.
     ///
@@ -99,10 +110,33 @@ pub trait Bristle<R: Real>: Copy {
             velocity: end,
             load: slip.load,
         };
-        // Room for three states of three axes; the rates are not needed.
-        let mut rate = [R::zero(); 9];
+        // The rates are not needed.
+        let mut rate = [R::zero(); MOST_NUMBERS];
         self.respond(curve, &at_end, next, R::zero(), &mut rate[..next.len()])
     }
+
+    /// How many numbers of state a contact or a penalty joint keeps of the law; vectors first, as in `respond`.
+    fn kept<const N: usize>() -> usize {
+        // A law without state has room for a vector all the same: where points lie in the state does not depend on the law.
+        Self::STATES.max(1) * N
+    }
+
+    /// As [`Bristle::respond_to_changing_load`] in a contact or a penalty joint, whose load begins and ends.
+    #[inline(always)]
+    fn respond_in_contact<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        load_rate: R,
+        state: &[R],
+        tau: R,
+        rate: &mut [R],
+    ) -> [R; N] {
+        self.respond_to_changing_load(curve, slip, load_rate, state, tau, rate)
+    }
+
+    /// What the states are at the start, where that is not 0.
+    fn begin<const N: usize>(&self, _state: &mut [R]) {}
 
     /// Whether [`Bristle::advance_to`] is of second order along `N` axes and holds for steps of any length: a method that chooses
     /// its steps then lets the states follow from the displacement, in place of integrating their rates.
@@ -127,6 +161,111 @@ pub trait Bristle<R: Real>: Copy {
     /// Whether the law sticks, in the sense of the trace column `mode`.
     fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask;
 }
+
+/// A bristle law whose parameters can be written in another kind of number: dual numbers for its tangent, lanes for laws
+/// side by side.
+pub trait Lift: Bristle<f64> {
+    /// The law in another kind of number.
+    type Of<R: Real>: Bristle<R>;
+
+    /// Whether frictions of several runs go side by side in lanes.
+    const LANES: bool = true;
+
+    /// The law with other numbers for its parameters: `number` receives a getter and returns the converted parameter.
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R>;
+}
+
+/// A bristle law of the table ([`crate::bristle_laws`]): all that scenarios need to use it by its name.
+pub trait FrictionLaw: Lift + core::fmt::Debug + Send + Sync + 'static {
+    /// The name of its row in the [`crate::registry`].
+    const NAME: &'static str;
+
+    /// Whether the implicit step takes its force from the velocity at the start of the step, in place of solving for that at the end.
+    const AT_START: bool = false;
+
+    /// Sizes of the states, below which an error counts little to a method that chooses its steps; what is not written has none.
+    fn sizes<const N: usize>(&self, _sizes: &mut [f64]) {}
+
+    /// The same in a contact or a joint, which may be pressed by next to nothing; `weight` is 0 where none is known.
+    fn sizes_in_contact<const N: usize>(&self, _weight: f64, _sizes: &mut [f64]) {}
+}
+
+/// A law made of the numbers of its row alone.
+pub trait OfNumbers {
+    /// The law from its parameters, in the order of its row.
+    fn of(parameters: &[f64]) -> Self;
+}
+
+/// A law that follows from the velocity at the start of a step and the force applied then (the paper on model P, eqs 7-9).
+pub trait Applied: Copy + core::fmt::Debug + Send + Sync + 'static {
+    /// Force on the first body.
+    fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, applied: [f64; N]) -> [f64; N];
+
+    /// Whether it counts as sticking.
+    fn sticks<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>) -> bool;
+}
+
+/// A law of [`Applied`] that stands in the table ([`crate::applied_laws`]).
+pub trait AppliedLaw: Applied {
+    /// The name of its row in the [`crate::registry`].
+    const NAME: &'static str;
+}
+
+/// A bristle law asked at the start of a step.
+#[derive(Clone, Copy, Debug)]
+pub struct AtStart<L>(pub L);
+
+impl<L: Bristle<f64> + core::fmt::Debug + Send + Sync + 'static> Applied for AtStart<L> {
+    fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, _applied: [f64; N]) -> [f64; N] {
+        self.0.respond(curve, slip, &[], 0.0, &mut [])
+    }
+
+    fn sticks<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>) -> bool {
+        self.0.sticks(curve, slip, &[])
+    }
+}
+
+/// The bristle laws: variant, field, type over the kind of number R, and the function of the engine's builder that reads its parameters.
+///
+/// This list and the row in the [`crate::registry`] are all that the engine knows of a law besides its file. The builder's
+/// `plain_law` reads parameters by the rules of their row; a law whose parameters depend on each other has a reader of its own there.
+#[macro_export]
+macro_rules! bristle_laws {
+    ($then:ident! $($more:tt)*) => {
+        $then! {
+            $($more)*
+            MartinsOden martins_oden: $crate::friction::martins_oden::MartinsOden<R>, plain_law;
+            Proxy proxy: $crate::friction::proxy::Proxy<R, true>, plain_law;
+            Relaxed relaxed: $crate::friction::proxy::Proxy<R, false>, plain_law;
+            Dahl dahl: $crate::friction::dahl::Dahl<R>, plain_law;
+            Lugre lugre: $crate::friction::lugre::Lugre<R>, plain_law;
+            Subloading subloading: $crate::friction::subloading::Subloading<R>, subloading;
+        }
+    };
+}
+
+/// The laws that follow from the start of a step and the applied force, in the same form; they have no other kind of number.
+#[macro_export]
+macro_rules! applied_laws {
+    ($then:ident! $($more:tt)*) => {
+        $then! {
+            $($more)*
+            Karnopp karnopp: $crate::friction::karnopp::Karnopp<f64>, plain_law;
+            Quinn quinn: $crate::friction::quinn::Quinn<f64>, plain_law;
+        }
+    };
+}
+
+/// No law of the table needs more room for states than there is.
+macro_rules! check_states {
+    ($($variant:ident $field:ident: $law:ty, $reader:ident;)*) => {
+        const _: () = {
+            type R = f64;
+            $(assert!(<$law as Bristle<f64>>::STATES <= MOST_STATES);)*
+        };
+    };
+}
+bristle_laws!(check_states!);
 
 /// What the `resolve` face of a law gives back.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@
 //! The term τ·K·v is artificial damping: in stick the staged Runge-Kutta form is of first order only; τ = 0 is of
 //! fourth order in stick, but in slip it needs T·K/B < 2.78.
 
-use super::{Bristle, Slip, curve::Curve, vector_state};
+use super::{Bristle, FrictionLaw, Lift, OfNumbers, Slip, curve::Curve, vector_state};
 use crate::scalar::Real;
 use crate::scalar::vector::{add, dot, norm, scale, sub};
 use crate::sets::gsat;
@@ -108,5 +108,44 @@ impl<R: Real, const STAGED: bool> Bristle<R> for Proxy<R, STAGED> {
     fn sticks<C: Curve<R>, const N: usize>(&self, curve: &C, slip: &Slip<R, N>, state: &[R]) -> R::Mask {
         let trial = self.trial(slip.velocity, vector_state(state, 0), R::zero());
         norm(trial).lt(curve.toward(trial).dry(norm(slip.velocity), slip.load))
+    }
+}
+
+impl<const STAGED: bool> Lift for Proxy<f64, STAGED> {
+    type Of<R: Real> = Proxy<R, STAGED>;
+
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Proxy<R, STAGED> {
+        Proxy {
+            stiffness: number(|law| law.stiffness),
+            damping: number(|law| law.damping),
+        }
+    }
+}
+
+impl FrictionLaw for Proxy<f64, true> {
+    const NAME: &'static str = "proxy";
+}
+
+impl OfNumbers for Proxy<f64, true> {
+    fn of(parameters: &[f64]) -> Self {
+        Proxy {
+            stiffness: parameters[0],
+            damping: parameters[1],
+        }
+    }
+}
+
+impl FrictionLaw for Proxy<f64, false> {
+    const NAME: &'static str = "relaxed";
+}
+
+impl OfNumbers for Proxy<f64, false> {
+    fn of(parameters: &[f64]) -> Self {
+        let [stiffness, beta] = [parameters[0], parameters[1]];
+        Proxy {
+            stiffness,
+            damping: stiffness * beta,
+        }
     }
 }

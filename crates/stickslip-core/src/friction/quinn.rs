@@ -1,7 +1,7 @@
 //! Quinn's model: a continuous friction that balances the applied force at rest (the paper on model P, eq 9). A baseline: with an
 //! applied force above the limit it can push a body across zero velocity, doing positive work.
 
-use super::{Slip, curve::Curve};
+use super::{Applied, AppliedLaw, OfNumbers, Slip, curve::Curve};
 use crate::scalar::Real;
 use crate::scalar::vector::{add, norm, scale};
 use crate::sets::gsat;
@@ -33,5 +33,25 @@ impl<R: Real> Quinn<R> {
     #[inline]
     pub fn sticks<const N: usize>(&self, velocity: &[R; N]) -> R::Mask {
         norm(*velocity).le(self.epsilon)
+    }
+}
+
+impl Applied for Quinn<f64> {
+    fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, applied: [f64; N]) -> [f64; N] {
+        Quinn::force(self, curve, slip, applied)
+    }
+
+    fn sticks<C: Curve<f64>, const N: usize>(&self, _curve: &C, slip: &Slip<f64, N>) -> bool {
+        Quinn::sticks(self, &slip.velocity)
+    }
+}
+
+impl AppliedLaw for Quinn<f64> {
+    const NAME: &'static str = "quinn";
+}
+
+impl OfNumbers for Quinn<f64> {
+    fn of(parameters: &[f64]) -> Self {
+        Quinn { epsilon: parameters[0] }
     }
 }

@@ -2,64 +2,156 @@
 #![allow(dead_code)] // Each test file uses its own part.
 
 use stickslip_core::friction::curve::{Curve, Stribeck};
-use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::implicit;
-use stickslip_core::friction::karnopp::Karnopp;
-use stickslip_core::friction::lugre::Lugre;
-use stickslip_core::friction::martins_oden::MartinsOden;
-use stickslip_core::friction::proxy::Proxy;
-use stickslip_core::friction::quinn::Quinn;
-use stickslip_core::friction::subloading::Subloading;
-use stickslip_core::friction::{Bristle, Slip};
+use stickslip_core::friction::{AppliedLaw, Bristle, FrictionLaw, MOST_NUMBERS, OfNumbers, Slip};
+use stickslip_core::registry::{self, Face, Family, Law};
 use stickslip_core::scalar::vector::{add, dot, norm, scale};
+use stickslip_core::{applied_laws, bristle_laws};
 
-/// A friction law with its numbers.
+/// The kind of number of the laws here.
+type R = f64;
+
+macro_rules! rules {
+    (
+        [$($applied:ident $applied_field:ident: $applied_law:ty, $applied_reader:ident;)*]
+        $($variant:ident $field:ident: $law:ty, $reader:ident;)*
+    ) => {
+        /// A friction law with its numbers.
+        #[derive(Clone, Copy, Debug)]
+        pub enum Rule {
+            Implicit,
+            $($applied($applied_law),)*
+            $($variant($law),)*
+        }
+
+        impl Rule {
+            /// The law of a row with these numbers.
+            fn of(row: &Law, numbers: &[f64], scale: Scale) -> Option<Rule> {
+                if row.face == Face::Resolve {
+                    return Some(Rule::Implicit);
+                }
+                $(
+                    if row.name == <$applied_law as AppliedLaw>::NAME {
+                        return Some(Rule::$applied(make!($applied_reader, $applied_law, numbers, scale)));
+                    }
+                )*
+                $(
+                    if row.name == <$law as FrictionLaw>::NAME {
+                        return Some(Rule::$variant(make!($reader, $law, numbers, scale)));
+                    }
+                )*
+                None
+            }
+        }
+
+        impl<const N: usize> Block<N> {
+            /// The states at the start.
+            fn begin(rule: Rule) -> [f64; MOST_NUMBERS] {
+                let mut state = [0.0; MOST_NUMBERS];
+                match rule {
+                    Rule::Implicit => (),
+                    $(Rule::$applied(_) => (),)*
+                    $(Rule::$variant(law) => law.begin::<N>(&mut state),)*
+                }
+                state
+            }
+
+            /// Elastic energy of the law.
+            pub fn stored(&self) -> f64 {
+                match self.rule {
+                    Rule::Implicit => 0.0,
+                    $(Rule::$applied(_) => 0.0,)*
+                    $(Rule::$variant(law) => law.stored::<N>(&self.states()),)*
+                }
+            }
+
+            /// One step of the law's default integrator under the applied force h.
+            pub fn step(&mut self, applied: [f64; N]) -> Did<N> {
+                match self.rule {
+                    Rule::Implicit => self.resolve(applied),
+                    $(Rule::$applied(law) => self.push(applied, law.force(&self.curve, &self.slip(), applied)),)*
+                    $(Rule::$variant(law) if <$law as FrictionLaw>::AT_START => {
+                        let force = law.respond(&self.curve, &self.slip(), &[], self.step, &mut []);
+                        self.push(applied, force)
+                    })*
+                    $(Rule::$variant(law) => self.rk4(law, applied),)*
+                }
+            }
+        }
+
+        impl Rule {
+            /// Runs a check on the concrete bristle law, if it is one that is not asked at the start of a step.
+            pub fn as_bristle<T>(self, check: impl BristleCheck<T>) -> Option<T> {
+                match self {
+                    Rule::Implicit => None,
+                    $(Rule::$applied(_) => None,)*
+                    $(Rule::$variant(_) if <$law as FrictionLaw>::AT_START => None,)*
+                    $(Rule::$variant(law) => Some(check.of(law)),)*
+                }
+            }
+        }
+    };
+}
+
+/// A check of any bristle law.
+pub trait BristleCheck<T> {
+    fn of<L: FrictionLaw>(self, law: L) -> T;
+}
+
+macro_rules! make {
+    (plain_law, $law:ty, $numbers:expr, $scale:expr) => {
+        <$law as OfNumbers>::of($numbers)
+    };
+    // As soft as bristles that wear; yields over F/2K, falls from F to half of it over a few times that, and heals within a hundred steps.
+    (subloading, $law:ty, $numbers:expr, $scale:expr) => {{
+        let Scale { limit, step, soft, .. } = $scale;
+        let (kappa, eta, r) = (0.2 * soft, 0.01 * limit / step, 2.0 * soft / limit);
+        <$law>::plain(limit, 0.5 * limit, soft, kappa, eta, r)
+    }};
+}
+
+macro_rules! with_bristles {
+    ($($applied:tt)*) => { bristle_laws!(rules! [$($applied)*]); };
+}
+applied_laws!(with_bristles!);
+
+/// What the numbers of a law are measured in.
 #[derive(Clone, Copy, Debug)]
-pub enum Rule {
-    Implicit,
-    Karnopp(Karnopp<f64>),
-    Quinn(Quinn<f64>),
-    MartinsOden(MartinsOden<f64>),
-    Proxy(Proxy<f64, true>),
-    Relaxed(Proxy<f64, false>),
-    Dahl(Dahl<f64>),
-    Lugre(Lugre<f64>),
-    Subloading(Subloading<f64>),
+struct Scale {
+    step: f64,
+    limit: f64,
+    /// Stiffness of a bristle that an explicit step follows while it wears.
+    soft: f64,
 }
 
 impl Rule {
     /// The law with this name in the registry. `width` is ε in units of T·F/M, the change of velocity that friction
-    /// makes in a step; stiffness and damping are the defaults of the registry, K = M·(0.5/T)² and B = √(K·M). Dahl and
-    /// LuGre are softer: with rk4 they need T·|v|·K/F < 2.78, which the default breaks at 11 T·F/M. Subloading friction,
-    /// as soft, yields over F/2K, falls from F to half of it over a few times that, and heals within a hundred steps.
+    /// makes in a step; stiffness and damping are the defaults of the registry, K = M·(0.5/T)² and B = √(K·M). Bristles that wear
+    /// are softer: with rk4 they need T·|v|·K/F < 2.78, which the default breaks at 11 T·F/M.
     pub fn named(name: &str, mass: f64, step: f64, limit: f64, width: f64) -> Option<Rule> {
-        let epsilon = width * step * limit / mass;
-        let angle = if matches!(name, "dahl" | "lugre" | "subloading") {
-            0.05
-        } else {
-            0.5
+        let row = registry::law(Family::Friction, name)?;
+        let stiffness = |angle: f64| mass * (angle / step) * (angle / step);
+        let worn = row
+            .parameters
+            .iter()
+            .any(|p| p.rule == registry::Rule::Stiffness { worn: true });
+        let held = stiffness(if worn { 0.05 } else { 0.5 });
+        let numbers: Vec<f64> = (row.parameters.iter())
+            .map(|parameter| match parameter.rule {
+                registry::Rule::Stiffness { .. } => held,
+                registry::Rule::Damping => (held * mass).sqrt(),
+                registry::Rule::Relaxation => (held * mass).sqrt() / held,
+                registry::Rule::Band => width * step * limit / mass,
+                registry::Rule::OrElse(value) => value,
+                registry::Rule::Positive | registry::Rule::Own => 1.0,
+            })
+            .collect();
+        let scale = Scale {
+            step,
+            limit,
+            soft: stiffness(0.05),
         };
-        let stiffness = mass * (angle / step) * (angle / step);
-        let damping = (stiffness * mass).sqrt();
-        Some(match name {
-            "implicit" => Rule::Implicit,
-            "karnopp" => Rule::Karnopp(Karnopp { epsilon }),
-            "quinn" => Rule::Quinn(Quinn { epsilon }),
-            "martins-oden" => Rule::MartinsOden(MartinsOden { epsilon }),
-            "proxy" => Rule::Proxy(Proxy { stiffness, damping }),
-            "relaxed" => Rule::Relaxed(Proxy { stiffness, damping }),
-            "dahl" => Rule::Dahl(Dahl { stiffness }),
-            "lugre" => Rule::Lugre(Lugre { stiffness, damping }),
-            "subloading" => Rule::Subloading(Subloading::plain(
-                limit,
-                0.5 * limit,
-                stiffness,
-                0.2 * stiffness,
-                0.01 * limit / step,
-                2.0 * stiffness / limit,
-            )),
-            _ => return None,
-        })
+        Rule::of(row, &numbers, scale)
     }
 }
 
@@ -85,7 +177,7 @@ pub struct Block<const N: usize> {
     pub position: [f64; N],
     pub velocity: [f64; N],
     pub bristle: [f64; N],
-    /// States after the first vector; subloading friction has its coefficient first.
+    /// States after the first vector.
     pub others: [f64; 9],
     pub stuck: bool,
 }
@@ -101,10 +193,7 @@ impl<const N: usize> Block<N> {
             position: [0.0; N],
             velocity,
             bristle: [0.0; N],
-            others: match rule {
-                Rule::Subloading(law) => [law.mu_static, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-                _ => [0.0; 9],
-            },
+            others: std::array::from_fn(|i| Self::begin(rule)[N + i]),
             // Seed 000, eq 19: STICK if v₀ = 0, else SLIP (science page, errors of seed 000, 9).
             stuck: velocity == [0.0; N],
         }
@@ -123,34 +212,12 @@ impl<const N: usize> Block<N> {
         if force == [0.0; N] { 0.0 } else { norm(force) / limit }
     }
 
-    /// Elastic energy of the law.
-    pub fn stored(&self) -> f64 {
-        match self.rule {
-            Rule::Proxy(law) => law.stored::<N>(&self.bristle),
-            Rule::Relaxed(law) => law.stored::<N>(&self.bristle),
-            Rule::Dahl(law) => law.stored::<N>(&self.bristle),
-            Rule::Lugre(law) => law.stored::<N>(&self.bristle),
-            Rule::Subloading(law) => law.stored::<N>(&self.bristle),
-            Rule::Implicit | Rule::Karnopp(_) | Rule::Quinn(_) | Rule::MartinsOden(_) => 0.0,
-        }
-    }
-
-    /// One step of the law's default integrator under the applied force h.
-    pub fn step(&mut self, applied: [f64; N]) -> Did<N> {
-        match self.rule {
-            Rule::Implicit => self.resolve(applied),
-            Rule::Karnopp(law) => self.push(applied, law.force(&self.curve, &self.slip(), applied)),
-            Rule::Quinn(law) => self.push(applied, law.force(&self.curve, &self.slip(), applied)),
-            Rule::MartinsOden(law) => {
-                let force = law.respond(&self.curve, &self.slip(), &[], self.step, &mut []);
-                self.push(applied, force)
-            }
-            Rule::Proxy(law) => self.rk4(law, applied),
-            Rule::Relaxed(law) => self.rk4(law, applied),
-            Rule::Dahl(law) => self.rk4(law, applied),
-            Rule::Lugre(law) => self.rk4(law, applied),
-            Rule::Subloading(law) => self.rk4(law, applied),
-        }
+    /// The states as laws keep them.
+    pub fn states(&self) -> [f64; MOST_NUMBERS] {
+        let mut state = [0.0; MOST_NUMBERS];
+        state[..N].copy_from_slice(&self.bristle);
+        state[N..N + 9].copy_from_slice(&self.others);
+        state
     }
 
     /// The implicit step (seed 000, eqs 12-19): friction at the end of the step.
@@ -204,9 +271,7 @@ impl<const N: usize> Block<N> {
                 ..start
             };
             let count = L::STATES * N;
-            let (mut state, mut rate) = ([0.0; 12], [0.0; 12]);
-            state[..N].copy_from_slice(&stage.bristle);
-            state[N..N + 9].copy_from_slice(&stage.others);
+            let (state, mut rate) = (stage.states(), [0.0; MOST_NUMBERS]);
             let tau = tau * self.step;
             let force = law.respond(&stage.curve, &stage.slip(), &state[..count], tau, &mut rate[..count]);
             rates = (

@@ -102,7 +102,12 @@ impl Glance {
         let seconds = (failed.is_none() && done > 0).then(|| elapsed / done as f64 * steps as f64 * self.times);
         let rows = steps.saturating_add(1);
         let elements = &simulation.scenario().elements;
-        let meets = |element: &ElementSpec| matches!(element, ElementSpec::Contact(_) | ElementSpec::Stop(_));
+        let meets = |element: &ElementSpec| {
+            matches!(
+                element,
+                ElementSpec::Contact(_) | ElementSpec::Stop(_) | ElementSpec::Found(_)
+            )
+        };
         let meets = elements.iter().any(|(_, element)| meets(element));
         let time_from = match failed {
             Some(RunError::Stopped { .. }) => {

@@ -2,22 +2,27 @@
 
 use super::modes::{bristle_modes, load_lines};
 use super::statics::{Island, MOST_FIRM_ROWS, MOST_ROWS, Row};
-use super::{FrictionLine, angular, kind, levels, stiffness};
+use super::{FrictionLine, angular, levels, stiffness};
 use crate::build::Place;
-use crate::element::contact::{Geometry, Grain, Touch};
+use crate::element::contact::{Geometry, Touch};
 use crate::network::port::Attachment;
 use crate::network::rigid::tangents;
 use crate::network::stage::apply;
 use crate::network::{Network, Scratch};
 use crate::profile::Profile;
 use crate::scenario::{
-    BodySpec, ElementSpec, LimitSpec, NormalForce, NormalLawSpec, Number, ParameterSpec, ParameterValue, Port, Scenario,
+    BodySpec, ElementSpec, EllipseSpec, LimitSpec, NormalForce, NormalLawSpec, Number, ParameterSpec, ParameterValue,
+    Port, Scenario,
 };
 use crate::simulation::Simulation;
 use nalgebra::{DMatrix, DVector, Vector3};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use stickslip_core::contact::NormalLaw;
+use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
+use stickslip_core::friction::FrictionLaw;
 use stickslip_core::friction::elliptic::Ellipse;
+use stickslip_core::friction::martins_oden::MartinsOden;
 
 /// Rubbing directions of one element: rows of J from `first`, one per axis.
 #[derive(Clone, Copy, Debug)]
@@ -243,7 +248,9 @@ impl Held {
                 _ => None,
             };
             let rough = friction.is_some();
-            let grain = friction.and_then(|friction| friction.ellipse.as_ref()).map(Grain::of);
+            let grain = friction
+                .and_then(|friction| friction.ellipse.as_ref())
+                .map(EllipseSpec::grain);
             let [first, second] = frames_of(geometry);
             let count = match (rough, planar) {
                 (false, _) => 0,
@@ -744,7 +751,7 @@ fn without_friction(scenario: &Scenario) -> Scenario {
         span: None,
     };
     let soft = NormalLawSpec {
-        law: "kelvin-voigt".to_string(),
+        law: <KelvinVoigt<f64> as NormalLaw<f64>>::NAME.to_string(),
         parameters: vec![number("stiffness", 1e-12), number("damping", 0.0)],
     };
     let mut scenario = scenario.clone();
@@ -753,7 +760,7 @@ fn without_friction(scenario: &Scenario) -> Scenario {
         match element {
             ElementSpec::Friction(spec) => {
                 let friction = &mut spec.friction;
-                friction.law = "martins-oden".to_string();
+                friction.law = MartinsOden::NAME.to_string();
                 friction.curve.limit = LimitSpec::Force {
                     kinetic: 0.0,
                     static_: 0.0,
@@ -765,11 +772,8 @@ fn without_friction(scenario: &Scenario) -> Scenario {
             ElementSpec::Contact(spec) => (spec.normal, spec.friction) = (soft.clone(), None),
             ElementSpec::Stop(spec) => spec.normal = Some(soft.clone()),
             ElementSpec::Joint(spec) => spec.friction = None,
-            ElementSpec::Spring(_)
-            | ElementSpec::Actuator(_)
-            | ElementSpec::Gear(_)
-            | ElementSpec::Own(_)
-            | ElementSpec::OwnContact(_) => (),
+            ElementSpec::Found(spec) => spec.between = Some(Vec::new()),
+            _ => (),
         }
     }
     scenario
@@ -819,7 +823,7 @@ fn counted(scenario: &Scenario, driven_surface: bool) -> String {
         BodySpec::RigidBody(body) => !body.force.is_empty() || !body.torque.is_empty(),
         BodySpec::Driver(_) | BodySpec::Linkage(_) | BodySpec::Own(_) => false,
     });
-    let has = |word: &str| scenario.elements.iter().any(|(_, element)| kind(element) == word);
+    let has = |word: &str| scenario.elements.iter().any(|(_, element)| element.kind() == word);
     if pushed {
         parts.push("applied forces");
     }

@@ -237,6 +237,7 @@ fn body_line(name: &str, body: &BodySpec) -> BodyLine {
     let (kind, about) = match body {
         BodySpec::Mass(mass) => ("mass", format!("{} kg, {}", mass.mass, axes(mass.position.len()))),
         BodySpec::Inertia(inertia) => ("inertia", format!("{} kg m^2", inertia.inertia)),
+        BodySpec::Driver(driver) if driver.is_fixed() => ("fixed", "does not move".to_string()),
         BodySpec::Driver(driver) => (
             "driver",
             format!("prescribed, {}", axes(driver.motion.profiles().len())),
@@ -265,27 +266,16 @@ fn axes(count: usize) -> &'static str {
     ["one axis", "two axes", "three axes"][count.clamp(1, 3) - 1]
 }
 
-/// The word of an element's kind.
-pub fn kind(element: &ElementSpec) -> &'static str {
-    match element {
-        ElementSpec::Spring(_) => "spring",
-        ElementSpec::Friction(_) => "friction",
-        ElementSpec::Contact(_) => "contact",
-        ElementSpec::Stop(_) => "stop",
-        ElementSpec::Joint(_) => "joint",
-        ElementSpec::Actuator(_) => "actuator",
-        ElementSpec::Gear(_) => "gear",
-        ElementSpec::Own(_) => "equations",
-        ElementSpec::OwnContact(_) => "contact",
-    }
-}
-
 fn element_line(simulation: &Simulation, index: usize) -> ElementLine {
     let (scenario, built) = (simulation.scenario(), simulation.built());
     let (name, element) = &scenario.elements[index];
     let mut laws = Vec::new();
     match element {
         ElementSpec::Contact(spec) => laws.push(spec.normal.law.clone()),
+        ElementSpec::Found(spec) => {
+            laws.push(spec.normal.law.clone());
+            laws.extend(spec.friction.as_ref().map(|friction| friction.law.clone()));
+        }
         ElementSpec::Stop(spec) => laws.extend(spec.normal.as_ref().map(|normal| normal.law.clone())),
         _ => (),
     }
@@ -293,7 +283,7 @@ fn element_line(simulation: &Simulation, index: usize) -> ElementLine {
     let spring = matches!(element, ElementSpec::Spring(_) | ElementSpec::Gear(_));
     ElementLine {
         name: name.clone(),
-        kind: kind(element),
+        kind: element.kind(),
         between: element.between().map(|port| scenario.port_name(port)),
         laws,
         states: built.states[index].1,

@@ -8,8 +8,21 @@
 //! size of an event is its moment M = Σ slip of its blocks.
 
 use crate::profile::TimeGrid;
-use crate::scenario::SlipEventsSpec;
 use serde::Serialize;
+use stickslip_core::roots::bisect;
+
+/// `[analysis] slip_events`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlipEventsSpec {
+    /// Events that begin earlier are not counted, s.
+    pub from: f64,
+    /// Smallest moment that the exponent is taken from, m.
+    pub smallest: Option<f64>,
+    /// Largest such moment, m.
+    pub largest: Option<f64>,
+    /// Ranges of the distribution per decade.
+    pub bins: u32,
+}
 
 /// Events listed in a report; later ones are only counted.
 pub const MOST_LISTED: usize = 10_000;
@@ -374,15 +387,7 @@ fn likeliest(mean: f64, range: Option<f64>) -> Option<f64> {
             1.0 / b - width / libm::expm1(x)
         }
     };
-    let (mut low, mut high) = (-100.0 / width, 100.0 / width);
-    for _ in 0..200 {
-        let middle = 0.5 * (low + high);
-        if expected(middle) > mean {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
+    let [low, high] = bisect([-100.0 / width, 100.0 / width], 200, |b| expected(b) > mean);
     Some(0.5 * (low + high))
 }
 

@@ -7,6 +7,6 @@ pub mod rigid_body;
 
 pub use frame::Frame;
 pub(crate) use linkage::TwoHinges;
-pub use linkage::{JointKind, LinkDescription, Linkage, LinkageError, LinkageScratch};
+pub use linkage::{FixedLink, JointKind, LinkDescription, Linkage, LinkageError, LinkageScratch};
 pub use own::{OwnBody, OwnBodySpec};
 pub use rigid_body::{RigidBody, RigidBodyError, Shape, quaternion_rate};

@@ -1,14 +1,32 @@
 //! The open bucket for bodies: equations of motion written by the user, over `f64`, without an entry anywhere.
 
 use super::Frame;
-use crate::element::own::{MOST_STATES, Motion};
-use crate::network::dense::{ldlt_factor, ldlt_solve};
+use crate::math::dense::{ldlt_factor, ldlt_solve};
 use nalgebra::{Matrix3, Vector3};
 use std::fmt;
 use std::sync::Arc;
 
+/// Most states of an element or a body of the user's own.
+pub const MOST_STATES: usize = 12;
 /// Most coordinates of a body of the user's own.
 pub const MOST_COORDINATES: usize = 6;
+
+/// What an element, or a body, of the user's own sees of the system.
+#[derive(Clone, Copy, Debug)]
+pub struct Motion<'a> {
+    /// Time, s.
+    pub time: f64,
+    /// Step of the stage, s: 0 where the method chooses its steps or forces are only looked at.
+    pub step: f64,
+    /// Normal force, for the friction of a contact and for friction with a normal force; 1 elsewhere.
+    pub load: f64,
+    /// Relative position of the first end to the second, one number per axis; the gap of a contact; coordinates of a body.
+    pub position: &'a [f64],
+    /// Its rate.
+    pub velocity: &'a [f64],
+    /// States of its own.
+    pub state: &'a [f64],
+}
 
 /// A body of the user's own: coordinates q with velocities v = q̇, states z beyond motion, and the equations
 ///

@@ -42,7 +42,8 @@ impl Builder<'_> {
             written.unwrap_or_else(|| {
                 let straight = spring.length == 0.0;
                 let unresolved = step * step * ends(spring, 0) > 0.25 || step * ends(spring, 1) > 0.5;
-                unresolved && (straight || self.axes[spring.element] == 1)
+                // The midpoint rule solves for every force; a spring that is linear goes into the matrix.
+                (unresolved || self.method == Method::ImplicitMidpoint) && (straight || self.axes[spring.element] == 1)
             })
         };
         let all = springs.0.iter().chain(&springs.1).chain(&springs.2);
@@ -131,7 +132,7 @@ impl Builder<'_> {
                 Some(rule) => vibration * (0.5 * rule.gamma - rule.beta) > 1.0,
                 None => false,
             },
-            Method::Trapezoidal | Method::Adaptive | Method::Stiff => false,
+            Method::ImplicitMidpoint | Method::Trapezoidal | Method::Adaptive | Method::Stiff => false,
         };
         if diverges {
             Resolved::Diverges

@@ -3,12 +3,13 @@
 use super::elements::{UNDEFINED, undefined};
 use super::{Builder, Place};
 use crate::body::own::{MOST_COORDINATES, PlacedOwn, is_symmetric};
-use crate::body::{JointKind, LinkDescription, Linkage, LinkageScratch, OwnBodySpec, RigidBody};
+use crate::body::{FixedLink, JointKind, LinkDescription, Linkage, LinkageScratch, OwnBodySpec, RigidBody};
 use crate::element::own::MOST_STATES;
+use crate::math::dense::{ldlt_factor, ldlt_solve};
 use crate::math::symmetric_eigenvalues;
-use crate::network::dense::{ldlt_factor, ldlt_solve};
 use crate::network::port::Coordinate;
-use crate::network::{AppliedForce, Drive, PlacedBody, PlacedLinkage};
+use crate::network::{AppliedForce, Drive, PlacedBody, PlacedLinkage, Push};
+use crate::profile::Profile;
 use crate::scenario::{BodySpec, DriverMotion, JointType, LinkageSpec, RigidBodySpec};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 
@@ -276,18 +277,19 @@ impl Builder<'_> {
         // The root of a floating linkage has no joint; its type is not looked at.
         let rooted = |link: &&crate::scenario::LinkSpec| !(spec.floating && link.parent.is_none());
         for link in spec.links.iter().filter(rooted) {
-            if matches!(link.joint_type, JointType::Fixed | JointType::Spherical) {
-                let message = format!("the joint \"{}\" is neither revolute nor prismatic", link.joint);
+            if link.joint_type == JointType::Spherical {
+                let message = format!(
+                    "the joint \"{}\" is spherical, which joints of linkages are not yet",
+                    link.joint
+                );
                 self.error(&format!("bodies.{name}.{}.type", link.name), message).help = Some(
-                    "merge a fixed link into its parent; for a spherical joint use three revolute ones, or rigid bodies \
-                     with a penalty joint"
-                        .into(),
+                    "use three revolute joints in a row, or rigid bodies and an element of kind = \"joint\" with rigid = true".into(),
                 );
                 return None;
             }
         }
-        let links: Vec<LinkDescription> = spec
-            .links
+        let (moving, fixed) = spec.links.split_at(spec.moving());
+        let links: Vec<LinkDescription> = moving
             .iter()
             .map(|link| LinkDescription {
                 name: link.name.clone(),
@@ -304,7 +306,19 @@ impl Builder<'_> {
                 inertia: symmetric(link.inertia),
             })
             .collect();
-        match Linkage::new(&links, spec.floating, self.world_gravity) {
+        let fixed: Vec<FixedLink> = fixed
+            .iter()
+            .map(|link| FixedLink {
+                name: link.name.clone(),
+                carrier: link.parent,
+                origin: Vector3::from(link.origin),
+                rotation: link.rotation,
+                mass: link.mass,
+                com: Vector3::from(link.com),
+                inertia: symmetric(link.inertia),
+            })
+            .collect();
+        match Linkage::with_fixed(&links, &fixed, spec.floating, self.world_gravity) {
             Ok(linkage) => Some(linkage),
             Err(error) => {
                 self.error(&format!("bodies.{name}.links"), error.to_string());
@@ -323,14 +337,24 @@ impl Builder<'_> {
         velocities: usize,
     ) -> Place {
         if linkage.is_floating() {
-            self.initial[q + 3] = 1.0;
+            self.initial[q..q + 3].copy_from_slice(&spec.base.position);
+            self.initial[q + 3..q + 7].copy_from_slice(&spec.base.rotation);
+            self.initial[v..v + 3].copy_from_slice(&spec.base.velocity);
+            self.initial[v + 3..v + 6].copy_from_slice(&spec.base.angular_velocity);
         }
         for (link, description) in spec.links.iter().enumerate() {
             if let (Some(i), Some(j)) = (linkage.joint_position_index(link), linkage.joint_velocity_index(link)) {
-                self.initial[q + i] = description.position;
-                self.initial[v + j] = description.velocity;
+                let start = [description.position, description.velocity];
+                // As a driver begins that is given by its position.
+                let [position, velocity] = description.motion.as_ref().map_or(start, |motion| {
+                    let position = motion.value(0.0);
+                    [position, (motion.value(self.step) - position) / self.step]
+                });
+                self.initial[q + i] = position;
+                self.initial[v + j] = velocity;
             }
         }
+        let pushes = self.pushes(spec);
         let felt = self.largest_inverse_masses(spec, &linkage, q);
         let first = v - self.layout.positions;
         self.inverse_mass[first..first + velocities].copy_from_slice(&felt);
@@ -340,9 +364,29 @@ impl Builder<'_> {
             v,
             positions,
             velocities,
-            placed: false,
+            placed: !pushes.is_empty(),
+            pushes,
         });
         Place::Linkage(self.linkages.len() - 1)
+    }
+
+    /// Forces and torques of profiles on links.
+    fn pushes(&mut self, spec: &LinkageSpec) -> Vec<Push> {
+        let mut pushes = Vec::new();
+        for (link, description) in spec.links.iter().enumerate() {
+            let signals = [&description.force, &description.torque].map(|profiles| {
+                let mut signals = [None; 3];
+                for (signal, profile) in signals.iter_mut().zip(profiles) {
+                    *signal = (*profile != Profile::Constant(0.0)).then(|| self.signal(profile));
+                }
+                signals
+            });
+            if signals != [[None; 3]; 2] {
+                let point = Vector3::from(description.com);
+                pushes.push(Push { link, point, signals });
+            }
+        }
+        pushes
     }
 
     /// The largest (H⁻¹)_ii over poses: the smallest mass a force on joint i can feel.

@@ -1,6 +1,6 @@
 //! A chain: its drive is a body of the network, its blocks are arrays of their own.
 
-use super::laws::{Felt, LawKind};
+use super::laws::{AtSlip, LawKind};
 use super::{Builder, Place};
 use crate::chain::{Blocks, Chain, ChainState, Parts};
 use crate::integrate::Method;
@@ -16,7 +16,7 @@ impl Builder<'_> {
             self.error("simulation.integrator", message).help = Some("write integrator = \"implicit-euler\"".into());
             return None;
         }
-        let felt = Felt {
+        let felt = AtSlip {
             mass: Some(spec.mass),
             angular: Some(false),
             slip: 0.0,
@@ -26,7 +26,7 @@ impl Builder<'_> {
         let rubbing = self.friction_law("chain.friction", &spec.friction, [Port::Ground; 2], felt, false)?;
         let (LawKind::Implicit { approximate: false }, LoadSource::Signal(load)) = (rubbing.kind, rubbing.load) else {
             let message = format!("blocks of a chain do not rub by the law \"{}\"", rubbing.law.name);
-            let (key, help) = if rubbing.law.name == "implicit" {
+            let (key, help) = if matches!(rubbing.kind, LawKind::Implicit { .. }) {
                 ("solution", "leave `solution` out: the exact one is used")
             } else {
                 (

@@ -1,71 +1,42 @@
 //! Elements: each goes into the group of its kind.
 
 use super::automatic::Resolved;
-use super::laws::{Felt, LawKind, Rubbing};
-use super::normal::{Landing, NormalKind, Pressed};
+use super::friction_groups::{AppliedGroups, BristleGroups, ByAxes};
+use super::laws::{AtSlip, LawKind, ReadyFriction};
+use super::normal::{AtNormal, Landing, NormalKind};
 use super::{Builder, Place};
 use crate::body::Frame;
 use crate::body::own::MOST_COORDINATES;
 use crate::element::Elements;
 use crate::element::actuator::{Actuator, Actuators};
-use crate::element::contact::{Contact, Contacts, Geometry, Grain, Surface, Tangential};
+use crate::element::contact::{Contact, Contacts, Geometry, Grain, Surface};
 use crate::element::curve::SteadyCurve;
-use crate::element::friction::{Baselines, Bristles, Friction, Frictions, Implicit, Resolve};
+use crate::element::friction::{Friction, Frictions, Implicit, Resolve};
 use crate::element::inclusion::InclusionGroup;
 use crate::element::joint::{Joint, Joints};
+use crate::element::laws::Tangential;
 use crate::element::normal::NormalLaw;
-use crate::element::own::{
-    Hold, MOST_AXES, MOST_STATES, Motion, Own, OwnContactSpec, OwnElementSpec, OwnLaw, OwnSteps, Owns, Placed, Update,
-};
+use crate::element::own::{Hold, MOST_AXES, MOST_STATES, Motion, Own, OwnLaw, OwnSteps, Owns, Placed, Update};
 use crate::element::own_contact::{OwnContact, OwnContacts, along};
 use crate::element::spring::{Spring, Springs};
 use crate::element::stop::{Stop, Stops};
+use crate::integrate::Method;
+use crate::math::dense::{ldlt_factor, ldlt_solve};
 use crate::math::symmetric_eigenvalues;
-use crate::network::dense::{ldlt_factor, ldlt_solve};
+use crate::network::implicit::PointSpring;
+use crate::network::lock::{Lock, LockKind, RigidJoint, bending};
 use crate::network::port::{Attachment, Pair};
-use crate::network::rigid::{Rigid, RigidKind};
+use crate::network::rigid::{HELD, Rigid, RigidKind};
 use crate::network::stage::LoadSource;
 use crate::profile::Profile;
 use crate::scenario::{
     ActuatorSpec, BodySpec, ContactSpec, ElementSpec, EllipseSpec, FrictionLawSpec, FrictionSpec, GearSpec,
-    InitialMode, JointSpec, JointType, Port, Shape, SpringSpec, StopSpec,
+    InitialMode, JointSpec, JointType, OwnContactSpec, OwnElementSpec, Port, Shape, SpringSpec, StopSpec,
 };
 use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
 use stickslip_core::friction::curve::{Curve, Stribeck};
-use stickslip_core::friction::dahl::Dahl;
-use stickslip_core::friction::elliptic::{Ellipse, Elliptic};
-use stickslip_core::friction::karnopp::Karnopp;
-use stickslip_core::friction::lugre::Lugre;
-use stickslip_core::friction::martins_oden::MartinsOden;
-use stickslip_core::friction::proxy::Proxy;
-use stickslip_core::friction::quinn::Quinn;
-use stickslip_core::friction::subloading::{Newton, Subloading};
+use stickslip_core::friction::elliptic::Ellipse;
 use stickslip_core::registry::{self, Family};
-
-/// Frictions of one law for one, two and three axes, and elliptic ones on two.
-struct ByAxes<L>(
-    Vec<Friction<L>>,
-    Vec<Friction<L>>,
-    Vec<Friction<L>>,
-    Vec<Friction<Elliptic<L>>>,
-);
-
-impl<L> Default for ByAxes<L> {
-    fn default() -> Self {
-        ByAxes(Vec::new(), Vec::new(), Vec::new(), Vec::new())
-    }
-}
-
-impl<L> ByAxes<L> {
-    fn push(&mut self, axes: usize, ellipse: Option<Ellipse<f64>>, friction: Friction<L>) {
-        match (axes, ellipse) {
-            (1, _) => self.0.push(friction),
-            (2, None) => self.1.push(friction),
-            (2, Some(ellipse)) => self.3.push(friction.with(|law| Elliptic { law, ellipse })),
-            _ => self.2.push(friction),
-        }
-    }
-}
 
 /// Groups of elements that answer motion with force.
 pub(super) type ElementGroups = Vec<Box<dyn Elements>>;
@@ -81,30 +52,18 @@ pub(super) struct Groups {
     contacts: Vec<Contact>,
     joints: Vec<Joint>,
     implicit: ByAxes<Implicit>,
-    karnopp: ByAxes<Karnopp<f64>>,
-    quinn: ByAxes<Quinn<f64>>,
-    martins_oden: ByAxes<MartinsOden<f64>>,
-    proxy: ByAxes<Proxy<f64, true>>,
-    relaxed: ByAxes<Proxy<f64, false>>,
-    dahl: ByAxes<Dahl<f64>>,
-    lugre: ByAxes<Lugre<f64>>,
-    subloading: ByAxes<Subloading<f64>>,
+    applied: AppliedGroups,
+    bristles: BristleGroups,
     own: Vec<Own>,
     own_steps: ByAxes<Placed>,
     own_contacts: Vec<OwnContact>,
     pub(super) inclusion: Option<InclusionGroup>,
     resolve: bool,
+    /// Whether a friction is to be solved by Newton's method as published.
+    pub(super) as_published: bool,
 }
 
 impl Groups {
-    /// Whether a friction is to be solved by Newton's method as published.
-    pub(super) fn solves_as_published(&self) -> bool {
-        let ByAxes(one, two, three, elliptic) = &self.subloading;
-        let laws = one.iter().chain(two).chain(three).map(|friction| &friction.law);
-        let mut laws = laws.chain(elliptic.iter().map(|friction| &friction.law.law));
-        laws.any(|law| law.newton == Newton::AsPublished)
-    }
-
     /// The groups that are not empty: elements that give a compression first, frictions last.
     pub(super) fn take(&mut self) -> (ElementGroups, FrictionGroups) {
         let groups = std::mem::take(self);
@@ -124,28 +83,12 @@ impl Groups {
         put!(elements, groups.stops, Stops);
         put!(elements, groups.contacts, Contacts);
         put!(elements, groups.joints, Joints);
-        macro_rules! respond {
-            ($($law:ident),*) => {$(
-                put!(elements, groups.$law.0, Frictions::<_, 1>);
-                put!(elements, groups.$law.1, Frictions::<_, 2>);
-                put!(elements, groups.$law.2, Frictions::<_, 3>);
-                put!(elements, groups.$law.3, Frictions::<_, 2>);
-            )*};
-        }
-        macro_rules! resolve {
-            ($wrap:ident: $($law:ident),*) => {$(
-                put!(frictions, groups.$law.0, |items| $wrap(Frictions::<_, 1>(items)));
-                put!(frictions, groups.$law.1, |items| $wrap(Frictions::<_, 2>(items)));
-                put!(frictions, groups.$law.2, |items| $wrap(Frictions::<_, 3>(items)));
-                put!(frictions, groups.$law.3, |items| $wrap(Frictions::<_, 2>(items)));
-            )*};
-        }
         if groups.resolve {
-            resolve!(Baselines: karnopp, quinn, martins_oden);
+            groups.applied.resolve(&mut frictions);
             put!(frictions, groups.implicit.0, Frictions::<_, 1>);
             put!(frictions, groups.implicit.1, Frictions::<_, 2>);
             put!(frictions, groups.implicit.2, Frictions::<_, 3>);
-            resolve!(Bristles: proxy, relaxed, dahl, lugre, subloading);
+            groups.bristles.resolve(&mut frictions);
             put!(frictions, groups.own_steps.0, |items| OwnSteps(Frictions::<_, 1>(
                 items
             )));
@@ -156,7 +99,7 @@ impl Groups {
                 items
             )));
         } else {
-            respond!(martins_oden, proxy, relaxed, dahl, lugre, subloading);
+            groups.bristles.respond(&mut elements);
         }
         put!(elements, groups.own_contacts, OwnContacts);
         put!(elements, groups.own, Owns);
@@ -182,19 +125,21 @@ impl Builder<'_> {
         };
         let friction_states =
             |spec: &FrictionLawSpec| registry::law(Family::Friction, &spec.law).map_or(0, |law| law.states);
+        fn name(friction: &Option<FrictionLawSpec>) -> Option<&str> {
+            friction.as_ref().map(|spec| spec.law.as_str())
+        }
         let states = |element: &ElementSpec| match element {
             ElementSpec::Friction(spec) => {
                 friction_states(&spec.friction) * axes_of(spec.between[0]).max(axes_of(spec.between[1]))
             }
             ElementSpec::Contact(spec) => {
                 let normal = registry::law(Family::Contact, &spec.normal.law).map_or(0, |law| law.states);
-                // A vector; coefficient and slip of a law that keeps more than that.
-                let friction = spec.friction.as_ref().map_or(0, friction_states);
-                (if friction > 1 { 5 } else { 3 } + normal)
+                (Tangential::kept_of(name(&spec.friction), 3) + normal)
                     * self.touching_points(spec.between).map_or(0, |(points, _)| points.len())
             }
-            ElementSpec::Joint(spec) => spec.friction.as_ref().map_or(0, friction_states).max(1),
+            ElementSpec::Joint(spec) => Tangential::kept_of(name(&spec.friction), 1),
             ElementSpec::Stop(_) => 2,
+            ElementSpec::Found(_) => self.scene_states(),
             ElementSpec::Own(spec) => {
                 let axes = spec.connections.iter().map(|held| {
                     let [a, b] = held.between.map(axes_of);
@@ -247,6 +192,7 @@ impl Builder<'_> {
                 ElementSpec::Joint(spec) => self.joint(index, &path, spec),
                 ElementSpec::Own(spec) => self.own_element(index, &path, spec),
                 ElementSpec::OwnContact(spec) => self.own_contact(index, &path, spec),
+                ElementSpec::Found(spec) => self.found_contacts(index, spec),
             }
         }
         self.add_joint_limits();
@@ -291,15 +237,15 @@ impl Builder<'_> {
         }
     }
 
-    fn felt(&self, between: [Port; 2], ratio: Option<[f64; 2]>, pair: &Pair) -> Felt {
+    fn felt(&self, between: [Port; 2], ratio: Option<[f64; 2]>, pair: &Pair) -> AtSlip {
         let inverse = self.inverse_mass_along(pair);
         let angular = if ratio.is_some() {
             None
         } else {
             self.angular(between[0]).or(self.angular(between[1]))
         };
-        Felt {
-            mass: (inverse > 0.0).then(|| 1.0 / inverse),
+        AtSlip {
+            mass: felt_mass(inverse),
             angular,
             slip: 0.0,
             pressed: None,
@@ -356,19 +302,40 @@ impl Builder<'_> {
             );
             return;
         };
-        if self.method.implicit() {
-            self.error(
-                path,
-                "a spring on a rigid body or link does not run with the integrator \"implicit-euler\"",
-            )
-            .help = Some("write integrator = \"rk4\" in [simulation]".into());
-            return;
-        }
         self.axes[element] = 3;
+        self.groups_are_quadratic = false;
         self.use_links(&[first, second]);
         let at = spec.at.map(Vector3::from);
         let inverse = self.inverse_mass_at(first, &at[0]) + self.inverse_mass_at(second, &at[1]);
-        let resolved = self.resolved(spec.stiffness * inverse, spec.damping * inverse);
+        let (stiffness, damping) = (spec.stiffness * inverse, spec.damping * inverse);
+        if self.method.implicit() {
+            let unresolved = self.step * self.step * stiffness > 0.25 || self.step * damping > 0.5;
+            let taken_at_end = unresolved || self.method == Method::ImplicitMidpoint;
+            if spec.implicit.unwrap_or(taken_at_end) {
+                if [first, second]
+                    .iter()
+                    .any(|body| matches!(body, Attachment::Own { .. }))
+                {
+                    self.error(
+                        path,
+                        "a spring on a body of equations cannot be taken at the end of the step",
+                    )
+                    .help = Some("write implicit = false and use a smaller step".into());
+                    return;
+                }
+                self.implicit_springs.push(element);
+                self.point_springs.push(PointSpring {
+                    element,
+                    bodies: [first, second],
+                    at,
+                    stiffness: spec.stiffness,
+                    damping: spec.damping,
+                    length: spec.length,
+                });
+                return;
+            }
+        }
+        let resolved = self.resolved(stiffness, damping);
         self.warn_of_unresolved_spring(element, resolved);
         self.groups.joints.push(Joint {
             element,
@@ -396,6 +363,13 @@ impl Builder<'_> {
         };
         if axes != 1 {
             self.error(path, "a gear couples two motions of one axis each");
+            return;
+        }
+        if spec.rigid {
+            if self.can_be_rigid(path, "gear") {
+                let kind = LockKind::Gear(pair);
+                self.locks.push(Lock { element, kind });
+            }
             return;
         }
         let inverse = self.inverse_mass_along(&pair);
@@ -435,7 +409,7 @@ impl Builder<'_> {
             return;
         };
         self.axes[element] = axes;
-        let felt = Felt {
+        let felt = AtSlip {
             slip: {
                 let velocity = pair.velocity::<3>(&self.initial);
                 velocity.iter().take(axes).map(|v| v * v).sum::<f64>().sqrt()
@@ -462,7 +436,7 @@ impl Builder<'_> {
         let state = self.take_states(element, count);
         let joints = [pair.first.v, pair.second.v].map(|v| self.on_linkage(v));
         if self.method.implicit() {
-            if rubbing.law.name == "implicit" {
+            if matches!(rubbing.kind, LawKind::Implicit { .. }) {
                 let load = match rubbing.load {
                     LoadSource::Signal(signal) => {
                         Some(self.profiles[signal].peak(0.0, self.scenario.simulation.duration, 1000))
@@ -471,7 +445,7 @@ impl Builder<'_> {
                 };
                 self.warn_of_several_roots(path, &rubbing.curve, load, self.inverse_mass_felt[element]);
             }
-            if joints.contains(&true) && matches!(rubbing.law.name, "karnopp" | "quinn") {
+            if joints.contains(&true) && matches!(rubbing.kind, LawKind::Applied(_)) {
                 let message = format!(
                     "the law \"{}\" acts between masses, inertias and drivers only",
                     rubbing.law.name
@@ -481,7 +455,7 @@ impl Builder<'_> {
                 return;
             }
         }
-        if rubbing.law.name == "implicit" {
+        if matches!(rubbing.kind, LawKind::Implicit { .. }) {
             let speed = pair
                 .velocity::<3>(&self.initial)
                 .iter()
@@ -496,10 +470,10 @@ impl Builder<'_> {
                 self.initial[state + i] = f64::from(u8::from(stuck));
             }
         }
-        if let LawKind::Subloading(law) = rubbing.kind {
-            // It begins unloaded, unless told otherwise after a long rest (seed 003, section 4.1: μ₀ = μ_s).
-            self.initial[state + axes] = law.mu_initial;
-            self.size_coefficient(&law, state + axes);
+        if let LawKind::Bristle(law) = &rubbing.kind {
+            law.begin(axes, &mut self.initial[state..state + count]);
+            let first = state - self.layout.first_state();
+            law.sizes(axes, &mut self.sizes[first..first + count]);
         }
         let mobility = [
             self.step * pair.ratio[0] * self.inverse_mass_of(pair.first.v),
@@ -742,7 +716,7 @@ impl Builder<'_> {
         });
     }
 
-    /// A force that is no number at the start is an error of the element, not of the run.
+    /// A force, rate or energy that is no number at the start is an error of the element, not of the run.
     fn refuse_undefined(&mut self, path: &str, own: &Own) {
         let [Hold::Pair(pair, _)] = own.holds[..] else { return };
         let (position, velocity) = (pair.position::<3>(&self.initial), pair.velocity::<3>(&self.initial));
@@ -761,7 +735,9 @@ impl Builder<'_> {
             .0
             .respond(&motion, &mut rate[..own.placed.states], &mut force[..own.axes]);
         let names = own.placed.law.0.state_names();
-        if let Some(text) = undefined(&force[..own.axes], &rate[..own.placed.states], &names) {
+        let stored = own.placed.law.0.stored(&motion);
+        let energy = (!stored.is_finite()).then(|| "stored".to_string());
+        if let Some(text) = undefined(&force[..own.axes], &rate[..own.placed.states], &names).or(energy) {
             let message = format!(
                 "at the start, with x = {:?} and v = {:?}, this is not a finite number",
                 motion.position, motion.velocity
@@ -779,30 +755,14 @@ impl Builder<'_> {
             .any(|(first, count)| (first..first + count).contains(&v))
     }
 
-    /// A size of the coefficient at `state`, below which an error counts little. Without it it would be found to its last digit while healing
-    /// or softening that is infinitely steep has hardly moved it.
-    fn size_coefficient(&mut self, law: &Subloading<f64>, state: usize) {
-        self.sizes[state - self.layout.first_state()] = 0.01 * law.mu_static;
-    }
-
-    /// The same for stretch and coefficient of a contact whose load may be next to nothing. The stretch is that which holds a weight; where
-    /// none is known, the slip in which it grows.
-    fn size_subloading(&mut self, law: &Subloading<f64>, state: usize, axes: usize, weight: f64) {
-        let stretch = if weight > 0.0 {
-            weight / law.stiffness
-        } else {
-            1.0 / law.r
-        };
-        let first = state - self.layout.first_state();
-        self.sizes[first..first + axes].fill(stretch);
-        self.size_coefficient(law, state + axes);
-    }
-
     /// The signal of how fast a normal force changes, for a law that asks for it.
     fn load_rate(&mut self, kind: &LawKind, load: LoadSource) -> Option<usize> {
-        let (LawKind::Subloading(_), LoadSource::Signal(signal)) = (kind, load) else {
+        let (LawKind::Bristle(law), LoadSource::Signal(signal)) = (kind, load) else {
             return None;
         };
+        if !law.knows_load_rate() {
+            return None;
+        }
         let slope = match &self.profiles[signal] {
             Profile::Constant(_) => return None,
             profile => Profile::Slope(Box::new(profile.clone())),
@@ -815,11 +775,11 @@ impl Builder<'_> {
         element: usize,
         pair: Pair,
         (axes, ellipse): (usize, Option<Ellipse<f64>>),
-        rubbing: Rubbing,
+        rubbing: ReadyFriction,
         state: usize,
         mobility: [f64; 2],
     ) {
-        let Rubbing { kind, curve, load, .. } = rubbing;
+        let ReadyFriction { kind, curve, load, .. } = rubbing;
         let [r1, r2] = pair.ratio;
         self.carrier = self.carrier.or(match (pair.first.q, pair.second.q) {
             (0, partner) => Some((partner, r2 * pair.inverse_ratio[0])),
@@ -827,39 +787,25 @@ impl Builder<'_> {
             _ => None,
         });
         let load_rate = self.load_rate(&kind, load);
-        macro_rules! push {
-            ($group:ident, $law:expr) => {
-                push!($group, $law, ellipse)
-            };
-            ($group:ident, $law:expr, $ellipse:expr) => {
-                self.groups.$group.push(
-                    axes,
-                    $ellipse,
-                    Friction {
-                        element,
-                        pair,
-                        law: $law,
-                        curve,
-                        load,
-                        load_rate,
-                        state,
-                        mobility,
-                        coupled: false,
-                    },
-                )
-            };
-        }
+        let friction = Friction {
+            element,
+            pair,
+            law: (),
+            curve,
+            load,
+            load_rate,
+            state,
+            mobility,
+            coupled: false,
+        };
         match kind {
             // The coupled solve itself knows of the ellipse of this law.
-            LawKind::Implicit { approximate } => push!(implicit, Implicit { approximate, ellipse }, None),
-            LawKind::Karnopp { epsilon } => push!(karnopp, Karnopp { epsilon }),
-            LawKind::Quinn { epsilon } => push!(quinn, Quinn { epsilon }),
-            LawKind::MartinsOden { epsilon } => push!(martins_oden, MartinsOden { epsilon }),
-            LawKind::Proxy { stiffness, damping } => push!(proxy, Proxy { stiffness, damping }),
-            LawKind::Relaxed { stiffness, damping } => push!(relaxed, Proxy { stiffness, damping }),
-            LawKind::Dahl { stiffness } => push!(dahl, Dahl { stiffness }),
-            LawKind::Lugre { stiffness, damping } => push!(lugre, Lugre { stiffness, damping }),
-            LawKind::Subloading(law) => push!(subloading, law),
+            LawKind::Implicit { approximate } => {
+                let friction = friction.with(|()| Implicit { approximate, ellipse });
+                self.groups.implicit.push(axes, None, friction);
+            }
+            LawKind::Applied(law) => self.groups.applied.push(law, axes, ellipse, friction),
+            LawKind::Bristle(law) => self.groups.bristles.push(law, axes, ellipse, friction),
         }
     }
 
@@ -917,7 +863,7 @@ impl Builder<'_> {
             spec.upper
                 .and_then(|upper| landing(upper - position, velocity, falling)),
         ];
-        let pressed = Pressed {
+        let pressed = AtNormal {
             felt,
             landing: ends.into_iter().flatten().max_by(|a, b| a.load.total_cmp(&b.load)),
             mass: felt.mass,
@@ -982,6 +928,12 @@ impl Builder<'_> {
                 }
                 (corners, 0.0)
             }
+            Shape::Capsule { radius, length } => {
+                let half = Vector3::new(0.0, 0.0, 0.5 * length);
+                (vec![centre - half, centre + half], radius)
+            }
+            Shape::Hull(hull) => (hull.vertices.iter().map(|vertex| centre + vertex).collect(), 0.0),
+            Shape::Cylinder { .. } | Shape::Mesh(_) | Shape::Plane(_) | Shape::Compound(_) => return None,
         })
     }
 
@@ -989,14 +941,14 @@ impl Builder<'_> {
     fn shape_of(&self, port: Port) -> Option<(Shape, Vector3<f64>)> {
         match port {
             Port::Body(body) => match &self.scenario.bodies[body].1 {
-                BodySpec::RigidBody(spec) => Some((spec.shape?, Vector3::zeros())),
+                BodySpec::RigidBody(spec) => Some((spec.shape.clone()?, Vector3::zeros())),
                 BodySpec::Mass(mass) if mass.position.len() >= 2 => Some((Shape::Point, Vector3::zeros())),
                 _ => None,
             },
             Port::Link { body, link } => match &self.scenario.bodies[body].1 {
                 BodySpec::Linkage(linkage) => {
                     let link = &linkage.links[link];
-                    Some((link.shape?, Vector3::from(link.com)))
+                    Some((link.shape.clone()?, Vector3::from(link.com)))
                 }
                 BodySpec::Own(_) => Some((Shape::Point, Vector3::zeros())),
                 _ => None,
@@ -1029,7 +981,7 @@ impl Builder<'_> {
     }
 
     /// Elements hold on to these bodies: linkages among them must place their links.
-    fn use_links(&mut self, bodies: &[Attachment]) {
+    pub(super) fn use_links(&mut self, bodies: &[Attachment]) {
         for body in bodies {
             if let Attachment::Link { linkage, .. } = body {
                 self.linkages[*linkage].placed = true;
@@ -1140,12 +1092,12 @@ impl Builder<'_> {
 
     /// What presses on one touching point of a contact: the body's mass and weight along the normal at the start. A box
     /// lands on four corners, and each carries a quarter.
-    fn pressed(&self, geometry: &Geometry, felt: Felt, free: bool) -> Pressed {
+    fn pressed(&self, geometry: &Geometry, felt: AtSlip, free: bool) -> AtNormal {
         let frames = [self.initial_frame(geometry.first), self.initial_frame(geometry.second)];
         let touches = (0..geometry.points.len()).map(|index| geometry.touch(index, &frames[0], &frames[1]));
         let nearest = touches.min_by(|a, b| a.gap.total_cmp(&b.gap));
         let Some(touch) = nearest else {
-            return Pressed {
+            return AtNormal {
                 felt,
                 landing: None,
                 mass: None,
@@ -1172,7 +1124,7 @@ impl Builder<'_> {
         // Gravity moves what can move.
         let moves = [first, second].map(|inverse| f64::from(u8::from(inverse > 0.0)));
         let toward = -self.world_gravity.dot(&touch.normal) * (moves[0] - moves[1]);
-        Pressed {
+        AtNormal {
             felt,
             landing: Landing::expected(touch.gap, approach, toward, false, free),
             mass: (inverse > 0.0).then(|| 1.0 / inverse),
@@ -1237,10 +1189,15 @@ impl Builder<'_> {
         self.refuse_own_frames(path, &[first, second]);
         let Some((points, radius)) = self.touching_points(spec.between) else {
             let name = self.scenario.port_name(spec.between[0]);
-            self.error(path, format!("\"{name}\" has no shape to touch with")).help = Some(
-                "add shape = { sphere = \"…\" }, { box = [\"…\", \"…\", \"…\"] } or { point = true } to the body"
-                    .into(),
-            );
+            let help = match self.shape_of(spec.between[0]) {
+                Some(_) => {
+                    "cylinders and compounds touch through [contacts]: give the floor a body of kind = \"fixed\""
+                }
+                None => {
+                    "add shape = { sphere = \"…\" }, { box = [\"…\", \"…\", \"…\"] } or { point = true } to the body"
+                }
+            };
+            self.error(path, format!("\"{name}\" has no shape to touch with")).help = Some(help.into());
             return;
         };
         let surface = match spec.surface {
@@ -1282,8 +1239,8 @@ impl Builder<'_> {
         } else {
             1.0
         };
-        let felt = Felt {
-            mass: (inverse > 0.0).then(|| 1.0 / inverse / share),
+        let felt = AtSlip {
+            mass: felt_mass(inverse).map(|mass| mass / share),
             angular: Some(false),
             slip: 0.0,
             pressed: None,
@@ -1305,7 +1262,7 @@ impl Builder<'_> {
         let friction_path = format!("{path}.friction");
         let rubbing = match &spec.friction {
             Some(friction) => {
-                let felt = Felt {
+                let felt = AtSlip {
                     slip: self.initial_slip(&geometry),
                     pressed: pressed.greatest(&normal),
                     ..felt
@@ -1328,6 +1285,30 @@ impl Builder<'_> {
             .help = Some("use a normal such as [0, 1, 0], or give the mass three axes".into());
             return;
         }
+        let given = spec.friction.as_ref().map_or([None; 2], |f| [f.rolling, f.spinning]);
+        let arms = given.map(|arm| arm.unwrap_or(0.0));
+        let turns = |body: Attachment| match body {
+            Attachment::Rigid(index) => !self.bodies[index].body.is_point(),
+            Attachment::Link { .. } | Attachment::Own { .. } => true,
+            Attachment::Point { .. } | Attachment::Ground => false,
+        };
+        let turns = turns(first) || turns(second);
+        for (key, arm) in ["rolling", "spinning"].into_iter().zip(arms) {
+            let fault = match normal {
+                _ if arm == 0.0 => continue,
+                NormalKind::Compliant(_) => (
+                    "only a rigid contact resists rolling and spinning",
+                    "write normal = { law = \"rigid\" } with integrator = \"implicit-euler\", or leave it out",
+                ),
+                NormalKind::Rigid { .. } if !turns => (
+                    "neither of these bodies turns: there is no rolling to resist",
+                    "leave it out, or use a rigid body with a sphere, a cylinder or a capsule",
+                ),
+                NormalKind::Rigid { .. } => continue,
+            };
+            self.error(&format!("{friction_path}.{key}"), fault.0).help = Some(fault.1.into());
+            return;
+        }
         let grain = match spec.friction.as_ref().and_then(|friction| friction.ellipse.as_ref()) {
             None => None,
             Some(ellipse) => match self.grain(&friction_path, ellipse, surface, planar) {
@@ -1337,9 +1318,9 @@ impl Builder<'_> {
         };
         let rubs = rubbing
             .as_ref()
-            .map_or(Tangential::None, |rubbing| tangential(&rubbing.kind));
+            .map_or(Tangential::None, |rubbing| rubbing.kind.tangential());
         let per_point = match normal {
-            NormalKind::Compliant(law) => rubs.states() + law.states(),
+            NormalKind::Compliant(law) => rubs.kept(3) + law.states(),
             NormalKind::Rigid { .. } => 3,
         };
         let count = per_point * geometry.points.len();
@@ -1348,7 +1329,7 @@ impl Builder<'_> {
             NormalKind::Rigid { restitution } => {
                 let friction = match &rubbing {
                     None => None,
-                    Some(Rubbing {
+                    Some(ReadyFriction {
                         kind: LawKind::Implicit { .. },
                         curve: SteadyCurve::Stribeck(curve),
                         ..
@@ -1368,12 +1349,15 @@ impl Builder<'_> {
                     Some(InitialMode::Slip) => false,
                     None => self.at_rest(first) && self.at_rest(second),
                 };
-                for i in 0..geometry.points.len() {
+                let points = geometry.points.len();
+                for i in 0..points {
                     self.initial[state + i] = f64::from(u8::from(rest));
+                    self.initial[state + points + i] = if rest { HELD } else { 0.0 };
                 }
                 let kind = RigidKind::Contact {
                     geometry,
                     friction,
+                    arms,
                     planar,
                     grain,
                 };
@@ -1402,11 +1386,10 @@ impl Builder<'_> {
                     let gap = contact.geometry.touch(index, &frames[0], &frames[1]).gap;
                     self.initial[contact.normal_states(index)].fill(NormalLaw::rest(gap));
                     let states = contact.friction_states(index);
-                    contact.friction.rest(&mut self.initial[states.clone()], 3);
-                    if let Tangential::Subloading(law) = &contact.friction {
-                        self.size_subloading(law, states.start, 3, weight);
-                        self.sizes[states.start + 4 - self.layout.first_state()] = 1.0 / law.r;
-                    }
+                    contact.friction.begin(3, &mut self.initial[states.clone()]);
+                    let first = states.start - self.layout.first_state();
+                    let sizes = &mut self.sizes[first..first + states.len()];
+                    contact.friction.sizes_in_contact(3, weight, sizes);
                 }
                 self.groups.contacts.push(contact);
             }
@@ -1435,7 +1418,7 @@ impl Builder<'_> {
             self.error(&format!("{path}.direction"), message).help = Some(help.into());
             return None;
         }
-        Some(Grain::of(spec))
+        Some(spec.grain())
     }
 
     fn joint(&mut self, element: usize, path: &str, spec: &JointSpec) {
@@ -1447,15 +1430,19 @@ impl Builder<'_> {
             );
             return;
         };
-        if self.method.implicit() {
-            self.error(
-                path,
-                "a penalty joint does not run with the integrator \"implicit-euler\"",
-            )
-            .help = Some("write integrator = \"rk4\" in [simulation], or use a linkage".into());
+        self.use_links(&[first, second]);
+        if spec.rigid {
+            self.rigid_joint(element, path, spec, [first, second]);
             return;
         }
-        self.use_links(&[first, second]);
+        if self.method.implicit() {
+            let message = format!(
+                "a joint held by stiff springs does not run with the integrator \"{}\"",
+                self.method.row().name
+            );
+            self.error(path, message).help = Some("write rigid = true, or integrator = \"rk4\" in [simulation]".into());
+            return;
+        }
         let at = spec.at.map(Vector3::from);
         let arm = at[0].norm().max(at[1].norm());
         let inverse = self.inverse_mass_at(first, &at[0]) + self.inverse_mass_at(second, &at[1]);
@@ -1518,7 +1505,7 @@ impl Builder<'_> {
         let rotations = spec.between.map(|port| self.initial_rotation(port));
         // What a fixed or prismatic joint holds is how the bodies stand to each other at the start.
         let rest = rotations[0].tr_mul(&rotations[1]);
-        let felt = Felt {
+        let felt = AtSlip {
             mass: Some(if spec.joint_type == JointType::Revolute {
                 inertia
             } else {
@@ -1541,20 +1528,18 @@ impl Builder<'_> {
                     return;
                 };
                 let load_rate = self.load_rate(&rubbing.kind, rubbing.load);
-                (tangential(&rubbing.kind), rubbing.curve, rubbing.load, load_rate)
+                (rubbing.kind.tangential(), rubbing.curve, rubbing.load, load_rate)
             }
         };
         let motor = spec.torque.as_ref().map(|profile| self.signal(profile));
         if let Some(signal) = motor {
             self.actuators[element].push(signal);
         }
-        let count = friction.states_on_axis();
+        let count = friction.kept(1);
         let state = self.take_states(element, count);
-        friction.rest(&mut self.initial[state..state + count], 1);
-        if let Tangential::Subloading(law) = &friction {
-            self.size_subloading(law, state, 1, 0.0);
-            self.sizes[state + 2 - self.layout.first_state()] = 1.0 / law.r;
-        }
+        friction.begin(1, &mut self.initial[state..state + count]);
+        let place = state - self.layout.first_state();
+        friction.sizes_in_contact(1, 0.0, &mut self.sizes[place..place + count]);
         self.groups.joints.push(Joint {
             element,
             kind: spec.joint_type,
@@ -1573,6 +1558,67 @@ impl Builder<'_> {
             motor,
             spring: false,
         });
+    }
+
+    /// Whether the method solves for rigid couplings; an error if not.
+    fn can_be_rigid(&mut self, path: &str, what: &str) -> bool {
+        let can = self.method.implicit();
+        if !can {
+            let message = format!(
+                "a rigid {what} does not run with the integrator \"{}\"",
+                self.method.row().name
+            );
+            self.error(&format!("{path}.rigid"), message).help = Some(
+                "write integrator = \"implicit-euler\" or \"implicit-midpoint\" in [simulation], or leave rigid out"
+                    .into(),
+            );
+        }
+        can
+    }
+
+    fn rigid_joint(&mut self, element: usize, path: &str, spec: &JointSpec, bodies: [Attachment; 2]) {
+        if !self.can_be_rigid(path, "joint") {
+            return;
+        }
+        if bodies.iter().any(|body| matches!(body, Attachment::Own { .. })) {
+            self.error(path, "a rigid joint cannot hold a body of equations");
+            return;
+        }
+        self.axes[element] = 3;
+        let frames = bodies.map(|body| self.initial_frame(body));
+        let at = spec.at.map(Vector3::from);
+        let axis = spec.axis.map(Vector3::from);
+        let rest = frames[0].rotation.tr_mul(&frames[1].rotation);
+        // What is open at the start is closed in the first step, if it is the rounding of what was written.
+        let mut apart = frames[0].point_position(&at[0]) - frames[1].point_position(&at[1]);
+        let along = frames[1].rotation * axis[1];
+        if spec.joint_type == JointType::Prismatic {
+            apart -= along.dot(&apart) * along;
+        }
+        let size = at[0].norm() + at[1].norm() + frames[0].position.norm() + frames[1].position.norm();
+        if apart.norm() > OPEN * size.max(1e-3) {
+            let message = format!(
+                "the joint is open at the start: its points are {:.3e} m apart",
+                apart.norm()
+            );
+            self.error(path, message).help = Some("choose positions in which the joint is closed".into());
+            return;
+        }
+        let bend = bending(spec.joint_type, &axis, &rest, &frames[0], &frames[1]).norm();
+        if bend > OPEN || spec.joint_type == JointType::Revolute && along.dot(&(frames[0].rotation * axis[0])) < 0.0 {
+            let message = "the axes of the joint do not agree at the start";
+            self.error(path, message).help =
+                Some("choose positions in which they are parallel, or write second_axis".into());
+            return;
+        }
+        let kind = LockKind::Joint(RigidJoint {
+            kind: spec.joint_type,
+            bodies,
+            at,
+            axis,
+            rest,
+        });
+        self.locks.push(Lock { element, kind });
     }
 
     fn initial_rotation(&self, port: Port) -> Matrix3<f64> {
@@ -1601,8 +1647,17 @@ impl Builder<'_> {
     }
 }
 
+/// The mass of which this is the inverse; `None` where nothing moves: what weighs more than 1e200 does not either, and stiffnesses that follow
+/// from its mass would be beyond all numbers.
+fn felt_mass(inverse: f64) -> Option<f64> {
+    (inverse > 1e-200).then(|| 1.0 / inverse)
+}
+
+/// How far a rigid joint may be open at the start, relative to the size of its bodies, or in rad.
+const OPEN: f64 = 1e-4;
+
 /// What makes an expression undefined.
-pub(super) const UNDEFINED: &str = "look for a division by 0, or a root or logarithm of a negative number";
+pub(crate) const UNDEFINED: &str = "look for a division by 0, or a root or logarithm of a negative number";
 
 /// The key of the expression of a force or a rate that is no number.
 pub(super) fn undefined(force: &[f64], rates: &[f64], states: &[&str]) -> Option<String> {
@@ -1616,18 +1671,4 @@ pub(super) fn undefined(force: &[f64], rates: &[f64], states: &[&str]) -> Option
             .get(state)
             .map_or("rates".to_string(), |name| format!("rates.{name}")),
     )
-}
-
-/// A friction law for compliant contacts and penalty joints; `implicit` and the baselines were refused before, since
-/// they do not run with the integrators of differential equations.
-fn tangential(kind: &LawKind) -> Tangential {
-    match *kind {
-        LawKind::Proxy { stiffness, damping } => Tangential::Proxy(Proxy { stiffness, damping }),
-        LawKind::Relaxed { stiffness, damping } => Tangential::Relaxed(Proxy { stiffness, damping }),
-        LawKind::Dahl { stiffness } => Tangential::Dahl(Dahl { stiffness }),
-        LawKind::Lugre { stiffness, damping } => Tangential::Lugre(Lugre { stiffness, damping }),
-        LawKind::MartinsOden { epsilon } => Tangential::MartinsOden(MartinsOden { epsilon }),
-        LawKind::Subloading(law) => Tangential::Subloading(law),
-        LawKind::Implicit { .. } | LawKind::Karnopp { .. } | LawKind::Quinn { .. } => Tangential::None,
-    }
 }

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::scenario::{BodySpec, ElementSpec, FrictionLawSpec, JointType, LimitSpec};
-use stickslip_core::registry::{Family, law};
+use stickslip_core::registry::{Face, Family, law};
 
 impl Builder<'_> {
     /// Looks for keys without effect.
@@ -110,7 +110,7 @@ impl Builder<'_> {
                 "it is that of a fall over stribeck_velocity, which is not given",
             );
         }
-        if row.name != "implicit" {
+        if row.face != Face::Resolve {
             let why = format!("the law \"{}\" begins unloaded", row.name);
             self.idle(path, "initial", &why);
         }

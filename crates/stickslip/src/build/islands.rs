@@ -2,7 +2,9 @@
 
 use super::{Builder, Place};
 use crate::element::friction::Resolve;
+use crate::integrate::Method;
 use crate::network::implicit::{Island, IslandBody, IslandFriction};
+use crate::network::lock::LockKind;
 use crate::network::port::Attachment;
 use crate::network::rigid::RigidKind;
 use crate::network::sparse::Pattern;
@@ -16,6 +18,8 @@ struct Holder {
 enum HolderKind {
     Friction(IslandFriction),
     Spring(usize),
+    PointSpring(usize),
+    Lock(usize),
     Rigid(usize),
 }
 
@@ -24,7 +28,9 @@ impl Holder {
         match self.kind {
             HolderKind::Friction(_) => 0,
             HolderKind::Spring(_) => 1,
-            HolderKind::Rigid(_) => 2,
+            HolderKind::PointSpring(_) => 2,
+            HolderKind::Lock(_) => 3,
+            HolderKind::Rigid(_) => 4,
         }
     }
 }
@@ -51,6 +57,22 @@ impl Builder<'_> {
             holders.push(Holder {
                 velocities,
                 kind: HolderKind::Spring(index),
+            });
+        }
+        for (index, spring) in self.point_springs.iter().enumerate() {
+            holders.push(Holder {
+                velocities: spring.bodies.map(|body| self.first_velocity(body)),
+                kind: HolderKind::PointSpring(index),
+            });
+        }
+        for (index, lock) in self.locks.iter().enumerate() {
+            let velocities = match &lock.kind {
+                LockKind::Gear(pair) => [Some(pair.first.v), Some(pair.second.v)],
+                LockKind::Joint(joint) => joint.bodies.map(|body| self.first_velocity(body)),
+            };
+            holders.push(Holder {
+                velocities,
+                kind: HolderKind::Lock(index),
             });
         }
         for (index, rigid) in self.rigid.iter().enumerate() {
@@ -115,18 +137,18 @@ impl Builder<'_> {
             }
             let (members, held) = (&members_of[node], &held_by[node]);
             let alone = match held.as_slice() {
-                [] => true,
+                [] => !members.iter().any(|&member| self.in_scene(member)),
                 [
                     Holder {
                         kind: HolderKind::Friction(friction),
                         ..
                     },
-                ] => {
+                ] if self.method != Method::ImplicitMidpoint => {
                     let simple = members
                         .iter()
                         .all(|&m| matches!(self.places[m], Place::Coordinates { .. }));
                     let closed = frictions[friction.group].solves_alone(friction.index);
-                    simple && closed
+                    simple && closed && !members.iter().any(|&member| self.in_scene(member))
                 }
                 _ => false,
             };
@@ -189,8 +211,8 @@ impl Builder<'_> {
             .collect();
         let pairs = bodies.iter().filter_map(|[first, second]| first.zip(*second));
         island.pattern = Pattern::new(&sizes, pairs);
-        // Frictions, springs, rigid elements: the order of the blocks.
-        for kind in 0..3 {
+        // Frictions, springs, locks, rigid elements: the order of the blocks.
+        for kind in 0..5 {
             for (_, bodies) in held.iter().zip(&bodies).filter(|(holder, _)| holder.order() == kind) {
                 island.holds.push(Island::hold(&island.pattern, *bodies));
             }
@@ -204,6 +226,13 @@ impl Builder<'_> {
                     island.blocks += 1;
                 }
                 HolderKind::Spring(spring) => island.springs.push(spring),
+                HolderKind::PointSpring(spring) => island.point_springs.push(spring),
+                HolderKind::Lock(lock) => {
+                    let (blocks, rows) = self.locks[lock].size();
+                    island.locks.push(lock);
+                    island.rows += rows;
+                    island.blocks += blocks;
+                }
                 HolderKind::Rigid(rigid) => {
                     let (blocks, rows) = self.rigid[rigid].size();
                     island.rigid.push(rigid);

@@ -3,34 +3,82 @@
 use super::{Builder, Choice, Place};
 use crate::element::curve::{CurveSide, GivenCurve, SteadyCurve, with_curve};
 use crate::element::evolution::{GivenEvolution, natural_rate};
+use crate::element::laws::Tangential;
 use crate::integrate::Method;
 use crate::network::stage::LoadSource;
 use crate::profile::Profile;
-use crate::quantity::Dimension;
+use crate::quantity::{Dimension, Unit};
 use crate::scenario::diagnostic::nearest;
 use crate::scenario::{
     ElementSpec, FrictionLawSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port, law_meant,
 };
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
 use stickslip_core::friction::subloading::{Evolution, Newton, Subloading, Update};
-use stickslip_core::registry::{self, Family, Law};
+use stickslip_core::friction::{AppliedLaw, FrictionLaw, OfNumbers};
+use stickslip_core::registry::{self, Face, Family, Law, Rule};
+use stickslip_core::{applied_laws, bristle_laws};
 
 /// A friction law with all its numbers.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LawKind {
+    /// Solved in closed form at the end of the step.
     Implicit { approximate: bool },
-    Karnopp { epsilon: f64 },
-    Quinn { epsilon: f64 },
-    MartinsOden { epsilon: f64 },
-    Proxy { stiffness: f64, damping: f64 },
-    Relaxed { stiffness: f64, damping: f64 },
-    Dahl { stiffness: f64 },
-    Lugre { stiffness: f64, damping: f64 },
-    Subloading(Subloading<f64>),
+    /// Evaluated at the start of the step, with the applied force.
+    Applied(AppliedKind),
+    /// Motion in, force out.
+    Bristle(Tangential),
+}
+
+impl LawKind {
+    /// The law of a compliant contact or a penalty joint. Others were refused before: they do not run with the integrators of differential
+    /// equations.
+    pub(super) fn tangential(&self) -> Tangential {
+        match self {
+            LawKind::Bristle(law) => *law,
+            LawKind::Implicit { .. } | LawKind::Applied(_) => Tangential::None,
+        }
+    }
+}
+
+macro_rules! applied_kind {
+    ($($variant:ident $field:ident: $law:ty, $reader:ident;)*) => {
+        /// A law of `stickslip_core::applied_laws`.
+        #[derive(Clone, Copy, Debug)]
+        pub(super) enum AppliedKind {
+            $($variant($law),)*
+        }
+    };
+}
+applied_laws!(applied_kind!);
+
+/// Where a law is written, what is written, and what it acts on: all that its parameters follow from.
+#[derive(Clone, Copy)]
+pub(super) struct LawReading<'s> {
+    /// Path of the table that holds the law.
+    pub path: &'s str,
+    pub row: &'static Law,
+    pub spec: &'s FrictionLawSpec,
+    pub curve: &'s SteadyCurve,
+    /// What the curve is multiplied with; `None` if that could not be told.
+    pub load: Option<LoadSource>,
+    /// The same where it is one number for the whole run and no contact makes it.
+    pub normal: Option<f64>,
+    pub between: [Port; 2],
+    pub felt: AtSlip,
+    pub in_contact: bool,
+}
+
+/// How a bristle holds at rest.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Stiffness {
+    pub stiffness: f64,
+    pub damping: f64,
+    /// Damping over stiffness.
+    pub beta: f64,
 }
 
 /// A friction ready to be put between bodies.
-pub(super) struct Rubbing {
+pub(super) struct ReadyFriction {
     pub kind: LawKind,
     pub law: &'static Law,
     pub curve: SteadyCurve,
@@ -39,7 +87,7 @@ pub(super) struct Rubbing {
 
 /// What the parameters of a law are chosen from where they are not given.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Felt {
+pub(super) struct AtSlip {
     /// Mass along the slip; `None` where nothing is free to move.
     pub mass: Option<f64>,
     /// Whether the motion is a rotation, a translation, or not known.
@@ -65,7 +113,7 @@ fn own_evolution(parameters: &[ParameterSpec]) -> Option<&str> {
     }
 }
 
-impl Felt {
+impl AtSlip {
     pub(super) fn stiffness_dimension(&self) -> Option<Dimension> {
         self.angular.map(|angular| {
             if angular {
@@ -84,6 +132,20 @@ impl Felt {
                 Dimension::DAMPING
             }
         })
+    }
+
+    /// The dimension of a unit as rows write it, for motion along a line; of a rotation nothing is known.
+    fn dimension(&self, unit: &str) -> Option<Dimension> {
+        match self.angular {
+            Some(false) => {
+                if unit.is_empty() {
+                    Some(Dimension::NONE)
+                } else {
+                    Unit::parse(unit).ok().map(|unit| unit.dimension())
+                }
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn length_dimension(&self) -> Option<Dimension> {
@@ -241,9 +303,9 @@ impl Builder<'_> {
         &mut self,
         path: &str,
         parameters: &[ParameterSpec],
-        felt: Felt,
+        felt: AtSlip,
         relaxed: bool,
-    ) -> (f64, f64) {
+    ) -> Stiffness {
         let step = self.step;
         let mass = felt.mass.unwrap_or(1.0);
         let angular = felt.angular == Some(true);
@@ -281,7 +343,11 @@ impl Builder<'_> {
                     format!("use beta = {:.2e} s or more, or the law \"proxy\"", step),
                 );
             }
-            return (stiffness, stiffness * beta);
+            return Stiffness {
+                stiffness,
+                damping: stiffness * beta,
+                beta,
+            };
         }
         let damping = match self.number(path, parameters, "damping", felt.damping_dimension()) {
             Some(value) => value,
@@ -296,7 +362,11 @@ impl Builder<'_> {
             }
         };
         self.warn_of_unresolved_bristle(path, stiffness, damping, mass);
-        (stiffness, damping)
+        Stiffness {
+            stiffness,
+            damping,
+            beta: damping / stiffness,
+        }
     }
 
     /// Warns of a bristle or contact that an explicit method cannot follow: with (19) staged Runge-Kutta is stable while
@@ -333,14 +403,14 @@ impl Builder<'_> {
         path: &str,
         spec: &FrictionLawSpec,
         between: [Port; 2],
-        felt: Felt,
+        felt: AtSlip,
         in_contact: bool,
-    ) -> Option<Rubbing> {
+    ) -> Option<ReadyFriction> {
         // Where friction is elliptic the law sees the slip, and the mobility across, stretched.
         let felt = match &spec.ellipse {
             Some(ellipse) => {
                 let stretch = ellipse.across.max(1.0);
-                Felt {
+                AtSlip {
                     mass: felt.mass.map(|mass| mass / (stretch * stretch)),
                     slip: stretch * felt.slip,
                     stretch,
@@ -353,7 +423,7 @@ impl Builder<'_> {
         if !self.check_method(path, law) {
             return None;
         }
-        if in_contact && self.method.moves_masses_only() && law.states > 0 && law.name != "proxy" {
+        if in_contact && self.method.moves_masses_only() && law.states > 0 && !law.staged {
             let name = self.method.row().name;
             let message = format!(
                 "in a contact the law \"{}\" does not run with the integrator \"{name}\"",
@@ -365,66 +435,153 @@ impl Builder<'_> {
         }
         self.check_parameters(path, law, &spec.parameters);
         let curve = self.curve(path, law, spec)?;
-        let parameters = &spec.parameters;
-        let kind = match law.name {
-            "implicit" => LawKind::Implicit {
-                approximate: self.approximate(path, parameters),
-            },
-            "karnopp" => LawKind::Karnopp {
-                epsilon: self.required(path, law, parameters, "epsilon", felt.speed_dimension()),
-            },
-            "quinn" => LawKind::Quinn {
-                epsilon: self.required(path, law, parameters, "epsilon", felt.speed_dimension()),
-            },
-            "martins-oden" => LawKind::MartinsOden {
-                epsilon: self.required(path, law, parameters, "epsilon", felt.speed_dimension()),
-            },
-            "dahl" => LawKind::Dahl {
-                stiffness: self.wearing(path, parameters, felt, &curve, false).0,
-            },
-            "relaxed" => {
-                let (stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, true);
-                LawKind::Relaxed { stiffness, damping }
-            }
-            "lugre" => {
-                let (stiffness, damping) = self.wearing(path, parameters, felt, &curve, true);
-                LawKind::Lugre { stiffness, damping }
-            }
-            "proxy" => {
-                let (stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, false);
-                if damping == 0.0 && (self.method.chooses_steps() || self.method == Method::Newmark) {
-                    let name = self.method.row().name;
-                    let message = format!("with the integrator \"{name}\" the law \"proxy\" needs damping");
-                    self.error(&format!("{path}.damping"), message).help = Some(
-                        "it is a plain differential equation there, with relaxation time damping/stiffness: write a damping \
-                         above 0, or leave it out"
-                            .into(),
-                    );
-                }
-                LawKind::Proxy { stiffness, damping }
-            }
-            "subloading" => LawKind::Subloading(self.subloading(path, law, spec, felt)?),
-            other => {
-                self.error(
-                    &format!("{path}.law"),
-                    format!("the law \"{other}\" cannot be built in this version"),
-                );
-                return None;
-            }
-        };
-        let load = self.load(path, spec, between, in_contact)?;
-        if let LawKind::Subloading(law) = &kind {
-            self.warn_of_snapping(path, law, load, felt, in_contact);
-            let normal = match load {
-                LoadSource::Signal(signal) if !in_contact => match self.profiles[signal] {
-                    Profile::Constant(normal) => Some(normal),
-                    _ => None,
-                },
+        let load = self.load(path, spec, between, in_contact);
+        let normal = match load {
+            Some(LoadSource::Signal(signal)) if !in_contact => match self.profiles[signal] {
+                Profile::Constant(normal) => Some(normal),
                 _ => None,
-            };
-            self.warn_of_unresolved_slip(path, law, between, felt, normal);
+            },
+            _ => None,
+        };
+        let kind = self.law_kind(LawReading {
+            path,
+            row: law,
+            spec,
+            curve: &curve,
+            load,
+            normal,
+            between,
+            felt,
+            in_contact,
+        })?;
+        Some(ReadyFriction {
+            kind,
+            law,
+            curve,
+            load: load?,
+        })
+    }
+
+    /// The law of a row with its numbers.
+    fn law_kind(&mut self, reading: LawReading<'_>) -> Option<LawKind> {
+        macro_rules! bristle {
+            ($($variant:ident $field:ident: $law:ty, $reader:ident;)*) => {{
+                type R = f64;
+                $(
+                    if reading.row.name == <$law as FrictionLaw>::NAME {
+                        return Some(LawKind::Bristle(Tangential::$variant(self.$reader(reading)?)));
+                    }
+                )*
+            }};
         }
-        Some(Rubbing { kind, law, curve, load })
+        macro_rules! applied {
+            ($($variant:ident $field:ident: $law:ty, $reader:ident;)*) => {{$(
+                if reading.row.name == <$law as AppliedLaw>::NAME {
+                    return Some(LawKind::Applied(AppliedKind::$variant(self.$reader(reading)?)));
+                }
+            )*}};
+        }
+        match reading.row.face {
+            Face::Resolve => {
+                return Some(LawKind::Implicit {
+                    approximate: self.approximate(reading.path, &reading.spec.parameters),
+                });
+            }
+            Face::Applied => applied_laws!(applied!),
+            Face::Respond => bristle_laws!(bristle!),
+        }
+        let message = format!("the law \"{}\" has a row, but is in no list of laws", reading.row.name);
+        self.error(&format!("{}.law", reading.path), message);
+        None
+    }
+
+    /// A law made of the numbers of its row, each found by the rule that stands there.
+    fn plain_law<L: OfNumbers>(&mut self, reading: LawReading<'_>) -> Option<L> {
+        let LawReading {
+            path, row, spec, felt, ..
+        } = reading;
+        let parameters = &spec.parameters;
+        let has = |rule: fn(&Rule) -> bool| row.parameters.iter().any(|parameter| rule(&parameter.rule));
+        let damped = has(|rule| *rule == Rule::Damping);
+        let relaxes = has(|rule| *rule == Rule::Relaxation);
+        let bristle = if has(|rule| *rule == Rule::Stiffness { worn: true }) {
+            self.wearing(path, parameters, felt, reading.curve, damped)
+        } else if has(|rule| *rule == Rule::Stiffness { worn: false }) {
+            self.stiffness_and_damping(path, parameters, felt, relaxes)
+        } else {
+            Stiffness::default()
+        };
+        if row.staged && bristle.damping == 0.0 && (self.method.chooses_steps() || self.method == Method::Newmark) {
+            let name = self.method.row().name;
+            let message = format!("with the integrator \"{name}\" the law \"{}\" needs damping", row.name);
+            self.error(&format!("{path}.damping"), message).help = Some(
+                "it is a plain differential equation there, with relaxation time damping/stiffness: write a damping \
+                 above 0, or leave it out"
+                    .into(),
+            );
+        }
+        let mut numbers = Vec::with_capacity(row.parameters.len());
+        for parameter in row.parameters {
+            let name = parameter.name;
+            numbers.push(match parameter.rule {
+                Rule::Stiffness { .. } => bristle.stiffness,
+                Rule::Damping => bristle.damping,
+                Rule::Relaxation => bristle.beta,
+                Rule::Band => self.required(path, row, parameters, name, felt.speed_dimension()),
+                Rule::Positive => self.required(path, row, parameters, name, felt.dimension(parameter.unit)),
+                Rule::OrElse(value) => {
+                    let written = self.number(path, parameters, name, felt.dimension(parameter.unit));
+                    written.unwrap_or(value)
+                }
+                Rule::Own => continue,
+            });
+            if parameter.rule == Rule::Band {
+                self.warn_of_overshoot(reading, numbers[numbers.len() - 1]);
+            }
+        }
+        Some(L::of(&numbers))
+    }
+
+    /// Warns of friction that is evaluated at a velocity of the start of the step, or of a stage, and goes from −F to F over ±ε: within a step
+    /// it changes the velocity by T·F/m. Where that is more than 2·ε (`rk4`: 2.78·ε) it overshoots to and fro, and gives energy.
+    fn warn_of_overshoot(&mut self, reading: LawReading<'_>, epsilon: f64) {
+        let LawReading { path, spec, felt, .. } = reading;
+        let limit = spec.curve.limit.greatest(felt.slip);
+        let force = match spec.curve.limit.is_coefficient() {
+            true => reading.normal.map(|normal| limit * normal),
+            false => Some(limit),
+        };
+        let stable = match self.method {
+            Method::ImplicitEuler | Method::Euler => 2.0,
+            Method::Rk4 => 2.78,
+            _ => return,
+        };
+        let (Some(force), Some(mass)) = (force, felt.mass) else {
+            return;
+        };
+        let change = self.step * force / mass;
+        if change > stable * epsilon {
+            self.unstable = true;
+            let unit = if felt.angular == Some(true) { "rad/s" } else { "m/s" };
+            let (by, help) = match change.is_finite() {
+                true => (
+                    format!("by {change:.2e} {unit} in it"),
+                    format!(
+                        "use epsilon = {:.2e} {unit} or more, a step below {:.2e} s, or law = \"implicit\"",
+                        change / stable,
+                        self.step * stable * epsilon / change
+                    ),
+                ),
+                false => (
+                    "beyond all numbers".into(),
+                    "use law = \"implicit\", or a larger mass".into(),
+                ),
+            };
+            let message = format!(
+                "epsilon = {epsilon} {unit} is too small for the step: friction changes the velocity {by}, overshoots, and gives energy"
+            );
+            self.warn(&format!("{path}.epsilon"), message, help);
+        }
     }
 
     /// Warns of a given step that cannot follow a slip. A slip lasts half a period of mass and spring, π·√(m/K). With 60 steps in
@@ -432,14 +589,14 @@ impl Builder<'_> {
     /// `rk4` are explicit in R, which relaxes at the rate r·v: they need steps below 2/(r·v), `rk4` 2.78/(r·v). The greatest speed v
     /// is that of the start, that of a driver, or in stick-slip about (μ_s − μ_k)·F/√(K·m) (science of Ozaki, Hashiguchi and Chen (2007), section on step
     /// limits).
-    fn warn_of_unresolved_slip(
-        &mut self,
-        path: &str,
-        law: &Subloading<f64>,
-        between: [Port; 2],
-        felt: Felt,
-        normal: Option<f64>,
-    ) {
+    fn warn_of_unresolved_slip(&mut self, reading: LawReading<'_>, law: &Subloading<f64>) {
+        let LawReading {
+            path,
+            between,
+            felt,
+            normal,
+            ..
+        } = reading;
         const STEPS: f64 = 30.0;
         let (stiffness, pull) = self.springs_on(between);
         let sticks = felt.mass.filter(|_| stiffness > 0.0 && law.mu_static > law.mu_kinetic);
@@ -519,7 +676,10 @@ impl Builder<'_> {
     }
 
     /// The law of Ozaki, Hashiguchi and Chen (2007) and the paper on the trapezoidal update with all its numbers.
-    fn subloading(&mut self, path: &str, row: &Law, spec: &FrictionLawSpec, felt: Felt) -> Option<Subloading<f64>> {
+    fn subloading(&mut self, reading: LawReading<'_>) -> Option<Subloading<f64>> {
+        let LawReading {
+            path, row, spec, felt, ..
+        } = reading;
         let LimitSpec::Coefficient { kinetic, static_ } = spec.curve.limit else {
             self.error(
                 path,
@@ -644,6 +804,11 @@ impl Builder<'_> {
                 self.warn(&key, message, help);
             }
         }
+        self.groups.as_published |= law.newton == Newton::AsPublished;
+        if reading.load.is_some() {
+            self.warn_of_snapping(reading, &law);
+            self.warn_of_unresolved_slip(reading, &law);
+        }
         Some(law)
     }
 
@@ -746,13 +911,14 @@ impl Builder<'_> {
     }
 
     /// Warns where the friction of Ozaki, Hashiguchi and Chen (2007) and the paper on the trapezoidal update falls faster with slip than the contact unloads.
-    fn warn_of_snapping(&mut self, path: &str, law: &Subloading<f64>, load: LoadSource, felt: Felt, in_contact: bool) {
-        let most = match load {
-            _ if in_contact => felt.pressed,
-            LoadSource::Signal(signal) => {
+    fn warn_of_snapping(&mut self, reading: LawReading<'_>, law: &Subloading<f64>) {
+        let LawReading { path, in_contact, .. } = reading;
+        let most = match reading.load {
+            _ if in_contact => reading.felt.pressed,
+            Some(LoadSource::Signal(signal)) => {
                 Some(self.profiles[signal].peak(0.0, self.scenario.simulation.duration, 1000))
             }
-            LoadSource::Element(_) => None,
+            _ => None,
         };
         let Some(most) = most else { return };
         let margin = law.unique_above(most);
@@ -792,13 +958,13 @@ impl Builder<'_> {
         &mut self,
         path: &str,
         parameters: &[ParameterSpec],
-        felt: Felt,
+        felt: AtSlip,
         curve: &SteadyCurve,
         damped: bool,
-    ) -> (f64, f64) {
+    ) -> Stiffness {
         let given = parameters.iter().any(|parameter| parameter.name == "stiffness");
         let before = self.choices.len();
-        let (mut stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, false);
+        let mut bristle = self.stiffness_and_damping(path, parameters, felt, false);
         if !damped {
             // Dahl's model has no damping to choose.
             self.choices.truncate(before + usize::from(!given));
@@ -807,10 +973,10 @@ impl Builder<'_> {
         let limit = with_curve!(curve, |c| Curve::<f64>::dry(c, speed, 1.0));
         // A speed beyond all numbers ends the run by itself.
         if !self.method.needs_small_steps_of_bristles() || speed == 0.0 || limit == 0.0 || !speed.is_finite() {
-            return (stiffness, damping);
+            return bristle;
         }
         let most = limit / (self.step * speed);
-        if given && stiffness > 2.0 * most {
+        if given && bristle.stiffness > 2.0 * most {
             let message =
                 format!("sliding at {speed:.3} m/s is too fast for this stiffness and step: the bristle will diverge");
             let help = format!(
@@ -818,14 +984,14 @@ impl Builder<'_> {
                 self.scenario.stable_integrator()
             );
             self.warn(&format!("{path}.stiffness"), message, help);
-        } else if !given && stiffness > most {
-            stiffness = most;
+        } else if !given && bristle.stiffness > most {
+            bristle.stiffness = most;
             if let Some(choice) = self.choices.get_mut(before) {
                 choice.value = most;
                 choice.reason = format!("limit/(step*speed), so that sliding at {speed:.3} m/s is resolved");
             }
         }
-        (stiffness, damping)
+        bristle
     }
 
     /// The fastest motion that the scenario prescribes: initial speeds and drivers.

@@ -4,14 +4,18 @@ mod automatic;
 mod bodies;
 mod chain;
 mod elements;
+mod friction_groups;
+pub(crate) mod identity;
 mod idle;
 mod inclusion;
 mod islands;
 mod laws;
 mod normal;
+mod scene;
 mod spheres;
 
 pub(crate) use chain::start_of_block;
+pub(crate) use elements::UNDEFINED;
 pub(crate) use spheres::start_of_ball;
 
 use crate::body::RigidBody;
@@ -20,9 +24,11 @@ use crate::chain::{Chain, ChainState};
 use crate::element::contact::Geometry;
 use crate::integrate::march::StepControl;
 use crate::integrate::{METHODS, Method, newmark};
-use crate::network::implicit::StiffSpring;
+use crate::network::implicit::{PointSpring, StiffSpring};
+use crate::network::lock::Lock;
 use crate::network::port::{Attachment, Coordinate, Pair};
-use crate::network::rigid::Rigid;
+use crate::network::rigid::{RECOVERY, Rigid};
+use crate::network::scene::Scene;
 use crate::network::signals::Signals;
 use crate::network::{AppliedForce, Drive, Layout, Network, PlacedBody, PlacedLinkage};
 use crate::profile::{Expression, Profile, TimeGrid};
@@ -132,7 +138,10 @@ struct Builder<'a> {
     clock: Option<usize>,
     groups: elements::Groups,
     stiff_springs: Vec<StiffSpring>,
+    point_springs: Vec<PointSpring>,
+    locks: Vec<Lock>,
     rigid: Vec<Rigid>,
+    scene: Option<Scene>,
     sources: Vec<usize>,
     next_state: usize,
     states: Vec<(usize, usize)>,
@@ -200,7 +209,10 @@ pub(crate) fn build_first(scenario: &Scenario, first: usize) -> Result<Built, Sc
         clock: None,
         groups: elements::Groups::default(),
         stiff_springs: Vec::new(),
+        point_springs: Vec::new(),
+        locks: Vec::new(),
         rigid: Vec::new(),
+        scene: None,
         sources: Vec::new(),
         next_state: 0,
         states: vec![(0, 0); scenario.elements.len()],
@@ -515,7 +527,7 @@ impl<'a> Builder<'a> {
             gamma,
             mean,
             linear,
-            plain: self.groups.solves_as_published(),
+            plain: self.groups.as_published,
         })
     }
 
@@ -528,7 +540,7 @@ impl<'a> Builder<'a> {
         self.initial[self.layout.integrated()..].fill(0.0);
         let mut inverse_mass = self.inverse_mass;
         inverse_mass.truncate(self.layout.masses + self.layout.drivers);
-        let network = Network {
+        let mut network = Network {
             step: self.step,
             reporting_step: if self.method.chooses_steps() { 0.0 } else { self.step },
             inverse_mass,
@@ -543,7 +555,10 @@ impl<'a> Builder<'a> {
             frictions,
             islands,
             stiff_springs: self.stiff_springs,
+            point_springs: self.point_springs,
+            locks: self.locks,
             rigid: self.rigid,
+            scene: self.scene,
             sources: self.sources,
             signals: Signals::new(self.profiles, self.grid),
             element_count: self.states.len(),
@@ -552,9 +567,29 @@ impl<'a> Builder<'a> {
             newmark,
             initial: self.initial,
             layout: self.layout,
-            lone: std::sync::OnceLock::new(),
-            fused: std::sync::OnceLock::new(),
+            prepared: Default::default(),
         };
+        let mut start = std::mem::take(&mut network.initial);
+        network.remember_scene(&mut start);
+        network.initial = start;
+        let mut warnings = self.warnings;
+        for (names, depth) in network.deepest(&network.initial) {
+            let message = format!(
+                "\"{}\" and \"{}\" overlap by {depth:.3e} m at the start",
+                names[0], names[1]
+            );
+            let help = "move them apart; otherwise they part slowly (`recovery_speed`), and gain no speed by it";
+            warnings.push(self.scenario.diagnostic("contacts", message).help(help));
+        }
+        for (element, depth) in network.overlaps() {
+            let message = format!("the bodies overlap by {depth:.3e} m at the start");
+            let help = format!(
+                "move them apart; otherwise they part at {} m/s or less, and gain no speed by it",
+                RECOVERY
+            );
+            let path = format!("elements.{}", self.scenario.elements[element].0);
+            warnings.push(self.scenario.diagnostic(&path, message).help(help));
+        }
         Built {
             network,
             method: self.method,
@@ -573,7 +608,7 @@ impl<'a> Builder<'a> {
             contacts: self.contacts,
             implicit_springs: self.implicit_springs,
             inverse_mass_felt: self.inverse_mass_felt,
-            warnings: self.warnings,
+            warnings,
             unstable: self.unstable,
             chain: None,
             chain_start: None,

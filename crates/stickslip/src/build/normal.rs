@@ -1,7 +1,7 @@
 //! Contact laws as written in a scenario become laws with numbers; what is not written follows from the impact.
 
 use super::Builder;
-use super::laws::Felt;
+use super::laws::{AtSlip, Stiffness};
 use crate::element::normal::NormalLaw;
 use crate::integrate::Method;
 use crate::quantity::Dimension;
@@ -10,7 +10,8 @@ use stickslip_core::contact::hunt_crossley::HuntCrossley;
 use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
 use stickslip_core::contact::proxy::Proxy;
 use stickslip_core::contact::relaxed::{Circumstances, Relaxed, alpha_for, alpha_for_rebound, impact};
-use stickslip_core::registry::Family;
+use stickslip_core::normal_laws;
+use stickslip_core::registry::{self, Face, Family};
 
 /// A normal force of a contact or stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,9 +22,9 @@ pub(super) enum NormalKind {
 
 /// What presses on one point of a contact or on a stop.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Pressed {
+pub(super) struct AtNormal {
     /// From which stiffness and damping are chosen.
-    pub felt: Felt,
+    pub felt: AtSlip,
     /// Mass felt along the normal; `None` where nothing is free to move.
     pub mass: Option<f64>,
     /// Force at rest, where it follows from gravity.
@@ -34,7 +35,7 @@ pub(super) struct Pressed {
     pub how: &'static str,
 }
 
-impl Pressed {
+impl AtNormal {
     /// The greatest normal force that weight and touch-down tell of, N, as if nothing damped it.
     pub(super) fn greatest(&self, law: &NormalKind) -> Option<f64> {
         let NormalKind::Compliant(law) = law else {
@@ -43,12 +44,7 @@ impl Pressed {
         let impact = self.landing.zip(self.mass).map(|(landing, mass)| {
             let energy = 0.5 * mass * landing.speed * landing.speed;
             // The depth d at which K·dⁿ⁺¹/(n + 1) is the energy, and the force K·dⁿ there.
-            let (stiffness, exponent) = match law {
-                NormalLaw::KelvinVoigt(law) => (law.stiffness, 1.0),
-                NormalLaw::Relaxed(law) => (law.stiffness, 1.0),
-                NormalLaw::Proxy(law) => (law.stiffness, 1.0),
-                NormalLaw::HuntCrossley(law) => (law.stiffness, law.exponent),
-            };
+            let [stiffness, exponent] = law.elastic();
             let depth = libm::pow((exponent + 1.0) * energy / stiffness, 1.0 / (exponent + 1.0));
             stiffness * libm::pow(depth, exponent)
         });
@@ -145,14 +141,14 @@ impl Builder<'_> {
         &mut self,
         path: &str,
         spec: Option<&NormalLawSpec>,
-        pressed: Pressed,
+        pressed: AtNormal,
     ) -> Option<NormalKind> {
         let Some(spec) = spec else {
             // The natural law of the integrator.
             return Some(if self.method.implicit() {
                 NormalKind::Rigid { restitution: 0.0 }
             } else {
-                NormalKind::Compliant(self.kelvin_voigt(path, &[], pressed.felt))
+                NormalKind::Compliant(NormalLaw::KelvinVoigt(self.kelvin_voigt(path, &[], pressed)?))
             });
         };
         let law = self.law_row(path, Family::Contact, &spec.law)?;
@@ -161,59 +157,89 @@ impl Builder<'_> {
         }
         let parameters = &spec.parameters;
         self.check_parameters(path, law, parameters);
-        Some(NormalKind::Compliant(match law.name {
-            "rigid" => {
-                return Some(NormalKind::Rigid {
-                    restitution: self.restitution(path, parameters).unwrap_or(0.0),
-                });
-            }
-            "kelvin-voigt" => self.kelvin_voigt(path, parameters, pressed.felt),
-            "relaxed" => self.relaxed_contact(path, parameters, pressed)?,
-            "proxy" => {
-                let (stiffness, damping) = self.stiffness_and_damping(path, parameters, pressed.felt, true);
-                let beta = damping / stiffness;
-                NormalLaw::Proxy(Proxy { stiffness, beta })
-            }
-            "hunt-crossley" => {
-                let exponent = self.number(path, parameters, "exponent", Some(Dimension::NONE));
-                if exponent.is_some_and(|exponent| exponent < 1.0) {
-                    self.error(&format!("{path}.exponent"), "\"exponent\" must be 1 or more")
-                        .help = Some("1.5 is that of two spheres (Hertz), 1 a linear spring".into());
-                }
-                if let Some(ParameterValue::Number(number)) =
-                    parameters.iter().find(|p| p.name == "stiffness").map(|p| &p.value)
-                    && number.dimension.is_some()
-                    && exponent != Some(1.0)
-                {
-                    let exponent = exponent.unwrap_or(1.5);
-                    let message = format!("the stiffness of \"hunt-crossley\" is in N/m^{exponent}");
-                    self.error(&format!("{path}.stiffness"), message).help =
-                        Some("write it as a plain number in SI units".into());
-                }
-                let unit = pressed.felt.angular.map(|angular| Dimension {
-                    length: if angular { 0 } else { -1 },
-                    ..Dimension::TIME
-                });
-                NormalLaw::HuntCrossley(HuntCrossley {
-                    stiffness: self.required(path, law, parameters, "stiffness", None),
-                    damping: self.number(path, parameters, "damping", unit).unwrap_or(0.0),
-                    exponent: exponent.unwrap_or(1.5),
-                })
-            }
-            other => {
-                self.error(
-                    &format!("{path}.law"),
-                    format!("the law \"{other}\" cannot be built in this version"),
-                );
-                return None;
-            }
-        }))
+        if law.face == Face::Resolve {
+            return Some(NormalKind::Rigid {
+                restitution: self.restitution(path, parameters).unwrap_or(0.0),
+            });
+        }
+        macro_rules! compliant {
+            ($($variant:ident: $law:ty, $reader:ident;)*) => {{
+                type R = f64;
+                $(
+                    if law.name == <$law as stickslip_core::contact::NormalLaw<f64>>::NAME {
+                        let law = self.$reader(path, parameters, pressed)?;
+                        return Some(NormalKind::Compliant(NormalLaw::$variant(law)));
+                    }
+                )*
+            }};
+        }
+        normal_laws!(compliant!);
+        let message = format!("the law \"{}\" has a row, but is in no list of laws", law.name);
+        self.error(&format!("{path}.law"), message);
+        None
     }
 
-    fn kelvin_voigt(&mut self, path: &str, parameters: &[ParameterSpec], felt: Felt) -> NormalLaw {
-        let (stiffness, damping) = self.stiffness_and_damping(path, parameters, felt, false);
+    /// The restitution of a law that is known to be rigid.
+    pub(super) fn rigid_restitution(&mut self, path: &str, spec: &NormalLawSpec) -> Option<f64> {
+        let law = self.law_row(path, Family::Contact, &spec.law)?;
+        self.check_parameters(path, law, &spec.parameters);
+        Some(self.restitution(path, &spec.parameters).unwrap_or(0.0))
+    }
+
+    fn proxy_contact(&mut self, path: &str, parameters: &[ParameterSpec], pressed: AtNormal) -> Option<Proxy<f64>> {
+        let chosen = self.stiffness_and_damping(path, parameters, pressed.felt, true);
+        Some(Proxy {
+            stiffness: chosen.stiffness,
+            beta: chosen.damping / chosen.stiffness,
+        })
+    }
+
+    fn hunt_crossley(
+        &mut self,
+        path: &str,
+        parameters: &[ParameterSpec],
+        pressed: AtNormal,
+    ) -> Option<HuntCrossley<f64>> {
+        let law = registry::law(
+            Family::Contact,
+            <HuntCrossley<f64> as stickslip_core::contact::NormalLaw<f64>>::NAME,
+        )?;
+        let exponent = self.number(path, parameters, "exponent", Some(Dimension::NONE));
+        if exponent.is_some_and(|exponent| exponent < 1.0) {
+            self.error(&format!("{path}.exponent"), "\"exponent\" must be 1 or more")
+                .help = Some("1.5 is that of two spheres (Hertz), 1 a linear spring".into());
+        }
+        if let Some(ParameterValue::Number(number)) =
+            parameters.iter().find(|p| p.name == "stiffness").map(|p| &p.value)
+            && number.dimension.is_some()
+            && exponent != Some(1.0)
+        {
+            let exponent = exponent.unwrap_or(1.5);
+            let message = format!("the stiffness of \"{}\" is in N/m^{exponent}", law.name);
+            self.error(&format!("{path}.stiffness"), message).help =
+                Some("write it as a plain number in SI units".into());
+        }
+        let unit = pressed.felt.angular.map(|angular| Dimension {
+            length: if angular { 0 } else { -1 },
+            ..Dimension::TIME
+        });
+        Some(HuntCrossley {
+            stiffness: self.required(path, law, parameters, "stiffness", None),
+            damping: self.number(path, parameters, "damping", unit).unwrap_or(0.0),
+            exponent: exponent.unwrap_or(1.5),
+        })
+    }
+
+    fn kelvin_voigt(
+        &mut self,
+        path: &str,
+        parameters: &[ParameterSpec],
+        pressed: AtNormal,
+    ) -> Option<KelvinVoigt<f64>> {
+        let felt = pressed.felt;
+        let Stiffness { stiffness, damping, .. } = self.stiffness_and_damping(path, parameters, felt, false);
         self.warn_of_gained_energy(path, stiffness, felt.mass.unwrap_or(1.0));
-        NormalLaw::KelvinVoigt(KelvinVoigt { stiffness, damping })
+        Some(KelvinVoigt { stiffness, damping })
     }
 
     fn restitution(&mut self, path: &str, parameters: &[ParameterSpec]) -> Option<f64> {
@@ -229,7 +255,7 @@ impl Builder<'_> {
 
     /// Xiong, Kikuuwe and Yamamoto, eq 15. The paper leaves the choice of K, β and α open; here they follow from the free impact of a mass,
     /// whose restitution depends on α√(K/M) and β√(K/M) alone.
-    fn relaxed_contact(&mut self, path: &str, parameters: &[ParameterSpec], pressed: Pressed) -> Option<NormalLaw> {
+    fn relaxed_contact(&mut self, path: &str, parameters: &[ParameterSpec], pressed: AtNormal) -> Option<Relaxed<f64>> {
         let before = self.errors.len();
         self.check_combination(path, parameters);
         let time = Some(Dimension::TIME);
@@ -319,7 +345,7 @@ impl Builder<'_> {
             let law = Relaxed { stiffness, beta, alpha };
             self.warn_of_weight(path, parameters, landing, (restitution, mass), law);
         }
-        Some(NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }))
+        Some(Relaxed { stiffness, beta, alpha })
     }
 
     /// α over √(M/K) for a restitution, from that of a free impact: the weight takes its part of the rebound and explicit
@@ -432,7 +458,7 @@ impl Builder<'_> {
         &mut self,
         path: &str,
         parameters: &[ParameterSpec],
-        pressed: Pressed,
+        pressed: AtNormal,
         mass: f64,
         whose: &str,
         scaled: Option<[f64; 2]>,

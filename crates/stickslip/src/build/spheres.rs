@@ -2,8 +2,8 @@
 
 use super::Builder;
 use super::chain::random;
-use super::laws::{Felt, LawKind};
-use super::normal::{NormalKind, Pressed};
+use super::laws::{AtSlip, LawKind};
+use super::normal::{AtNormal, NormalKind};
 use crate::element::curve::SteadyCurve;
 use crate::integrate::Method;
 use crate::memory::lacking;
@@ -26,7 +26,7 @@ impl Builder<'_> {
             self.error("simulation.integrator", message).help = Some("write integrator = \"implicit-euler\"".into());
             return None;
         }
-        let felt = Felt {
+        let felt = AtSlip {
             mass: Some(spec.body.mass),
             angular: Some(false),
             slip: 0.0,
@@ -34,7 +34,7 @@ impl Builder<'_> {
             stretch: 1.0,
         };
         let path = "spheres.contact";
-        let pressed = Pressed {
+        let pressed = AtNormal {
             felt,
             mass: felt.mass,
             weight: None,
@@ -57,6 +57,15 @@ impl Builder<'_> {
                         "write one number for each coefficient, or bodies with contacts of their own in place of `[spheres]`".into(),
                     );
                     return None;
+                }
+                for (key, arm) in [("rolling", friction.rolling), ("spinning", friction.spinning)] {
+                    if arm.is_some() {
+                        let message = "the balls of `[spheres]` roll and spin freely";
+                        self.error(&format!("{path}.{key}"), message).help = Some(format!(
+                            "leave {key} out, or write bodies with shapes and [contacts] in place of `[spheres]`"
+                        ));
+                        return None;
+                    }
                 }
                 let rubbing = self.friction_law(path, friction, [Port::Ground; 2], felt, true)?;
                 match (rubbing.kind, rubbing.curve) {

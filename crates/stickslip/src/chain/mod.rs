@@ -9,11 +9,11 @@
 
 mod tile;
 
-use crate::analysis::slip_events::{Run, SlipEvents, SlipEventsReport};
+use crate::analysis::slip_events::{Run, SlipEvents, SlipEventsReport, SlipEventsSpec};
 use crate::element::curve::{SteadyCurve, with_curve};
+use crate::element::friction::InitialMode;
 use crate::network::port::Coordinate;
 use crate::profile::TimeGrid;
-use crate::scenario::{InitialMode, SlipEventsSpec};
 use crate::snapshot::carried;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};

@@ -11,243 +11,17 @@ use super::{Elements, Mode, Observation};
 use crate::body::Frame;
 use crate::body::frame::FrameSlope;
 use crate::element::curve::{SteadyCurve, with_curve};
-use crate::element::friction::lifted;
+use crate::element::laws::{Tangential, with_law, with_law_of};
+pub use crate::network::geometry::{Geometry, Grain, Surface, Touch};
 use crate::network::port::Attachment;
 use crate::network::stage::Stage;
 use crate::network::tangent::Tangent;
-use crate::scenario::EllipseSpec;
 use nalgebra::Vector3;
 use std::ops::Range;
-use stickslip_core::friction::curve::Curve;
-use stickslip_core::friction::dahl::Dahl;
 use stickslip_core::friction::elliptic::Ellipse;
-use stickslip_core::friction::lugre::Lugre;
-use stickslip_core::friction::martins_oden::MartinsOden;
-use stickslip_core::friction::proxy::Proxy;
-use stickslip_core::friction::subloading::Subloading;
-use stickslip_core::friction::{Bristle, Slip};
-use stickslip_core::scalar::vector::{add, cross, dot, norm, scale, sub};
-use stickslip_core::scalar::{Dual, Mask, Real};
-use stickslip_core::sets::gsat;
-
-/// The surface the first body's points touch.
-#[derive(Clone, Copy, Debug)]
-pub enum Surface {
-    /// A plane in the axes of the second body: normal·p = offset.
-    Plane {
-        /// Unit normal, pointing out of the obstacle.
-        normal: Vector3<f64>,
-        /// Distance from the body's reference point.
-        offset: f64,
-    },
-    /// A sphere about the second body's reference point.
-    Sphere(f64),
-}
-
-/// Which points of which body touch which surface.
-#[derive(Clone, Debug)]
-pub struct Geometry {
-    /// The touching body.
-    pub first: Attachment,
-    /// The body that carries the surface.
-    pub second: Attachment,
-    /// Points of the first body, in its axes.
-    pub points: Vec<Vector3<f64>>,
-    /// Radius about each point.
-    pub radius: f64,
-    /// The surface.
-    pub surface: Surface,
-}
-
-/// Where a point touches.
-#[derive(Clone, Copy, Debug)]
-pub struct Touch {
-    /// Distance; negative where the bodies overlap.
-    pub gap: f64,
-    /// Unit normal, from the second body to the first.
-    pub normal: Vector3<f64>,
-    /// The touching point of the first body.
-    pub point: Vector3<f64>,
-}
-
-impl Geometry {
-    /// Where point `index` touches.
-    #[inline]
-    pub fn touch(&self, index: usize, first: &Frame, second: &Frame) -> Touch {
-        let centre = first.point_position(&self.points[index]);
-        let face = self.face(second);
-        let (gap, normal, point) = self.meet(centre.into(), face.into(), second.position.into());
-        Touch {
-            gap,
-            normal: normal.into(),
-            point: point.into(),
-        }
-    }
-
-    /// The normal of a plane in world axes.
-    #[inline]
-    fn face(&self, second: &Frame) -> Vector3<f64> {
-        match self.surface {
-            Surface::Plane { normal, .. } => second.rotation * normal,
-            Surface::Sphere(_) => Vector3::zeros(),
-        }
-    }
-
-    /// Gap, normal and touching point for the centre of a point's sphere, the normal of a plane in world axes, and the
-    /// reference point of the second body.
-    #[inline(always)]
-    fn meet<R: Real>(&self, centre: [R; 3], face: [R; 3], second: [R; 3]) -> (R, [R; 3], [R; 3]) {
-        let between = sub(centre, second);
-        let (normal, distance) = match self.surface {
-            Surface::Plane { offset, .. } => (face, dot(face, between) - R::lit(offset)),
-            Surface::Sphere(radius) => {
-                let length = dot(between, between).sqrt();
-                let apart = R::zero().lt(length);
-                let whole = R::select(apart, length, R::one());
-                let up = [0.0, 0.0, 1.0];
-                let normal = std::array::from_fn(|i| R::select(apart, between[i] / whole, R::lit(up[i])));
-                (normal, length - R::lit(radius))
-            }
-        };
-        let radius = R::lit(self.radius);
-        (distance - radius, normal, sub(centre, scale(normal, radius)))
-    }
-
-    /// How fast the contact turns: as the body of a plane does; between spheres as the line of centres, about it as the second.
-    #[inline(always)]
-    fn spin<R: Real>(&self, normal: [R; 3], gap: R, velocity: [R; 3], spin: [R; 3]) -> [R; 3] {
-        match self.surface {
-            Surface::Plane { .. } => spin,
-            Surface::Sphere(radius) => {
-                let distance = gap + R::lit(radius + self.radius);
-                let apart = R::zero().lt(distance);
-                let turning = scale(cross(normal, velocity), R::one() / R::select(apart, distance, R::one()));
-                add(turning, scale(normal, dot(normal, spin)))
-            }
-        }
-    }
-}
-
-/// The direction of elliptic friction on one of the bodies.
-#[derive(Clone, Copy, Debug)]
-pub struct Grain {
-    /// The direction in the axes of that body.
-    pub direction: Vector3<f64>,
-    /// Coefficient across over coefficient along.
-    pub across: f64,
-    /// Whether it turns with the first body in place of the second.
-    pub on_first: bool,
-}
-
-impl Grain {
-    /// As written in a scenario.
-    pub(crate) fn of(spec: &EllipseSpec) -> Self {
-        Grain {
-            direction: Vector3::from(spec.direction).normalize(),
-            across: spec.across,
-            on_first: spec.on_first,
-        }
-    }
-
-    /// The ellipse in world axes; none where the direction stands on the surface.
-    pub(crate) fn along(&self, normal: &Vector3<f64>, first: &Frame, second: &Frame) -> Option<Ellipse<f64>> {
-        let frame = if self.on_first { first } else { second };
-        let direction = frame.rotation * self.direction;
-        self.ellipse(direction.into(), (*normal).into())
-    }
-
-    /// The same for a direction and a normal in world axes.
-    #[inline(always)]
-    fn ellipse<R: Real>(&self, direction: [R; 3], normal: [R; 3]) -> Option<Ellipse<R>> {
-        let flat = sub(direction, scale(normal, dot(normal, direction)));
-        let length = norm(flat);
-        let lies = R::lit(STANDING).lt(length).all();
-        lies.then(|| Ellipse {
-            direction: scale(flat, R::one() / length),
-            across: R::lit(self.across),
-        })
-    }
-}
-
-/// A direction with less than this part of it along the surface stands on it, and has no ellipse there.
-const STANDING: f64 = 1e-9;
-
-/// A friction law of a compliant contact.
-#[derive(Clone, Copy, Debug)]
-pub enum Tangential<R = f64> {
-    /// No friction.
-    None,
-    /// The paper on modular simulation, eq 19.
-    Proxy(Proxy<R, true>),
-    /// Xiong, Kikuuwe and Yamamoto, eq 9.
-    Relaxed(Proxy<R, false>),
-    /// The Dahl model.
-    Dahl(Dahl<R>),
-    /// The LuGre model.
-    Lugre(Lugre<R>),
-    /// Viscosity near zero velocity.
-    MartinsOden(MartinsOden<R>),
-    /// Ozaki, Hashiguchi and Chen (2007) and the paper on the trapezoidal update, by its rates.
-    Subloading(Subloading<R>),
-}
-
-/// Most states of a friction law, each in the place of a vector.
-const MOST_STATES: usize = 12;
-/// Most numbers that are kept of them at a point.
-const MOST_AT_POINT: usize = 5;
-
-/// Runs an expression with the concrete law.
-macro_rules! with_law {
-    ($law:expr, |$l:ident| $body:expr, $none:expr) => {
-        match $law {
-            Tangential::None => $none,
-            Tangential::Proxy($l) => $body,
-            Tangential::Relaxed($l) => $body,
-            Tangential::Dahl($l) => $body,
-            Tangential::Lugre($l) => $body,
-            Tangential::MartinsOden($l) => $body,
-            Tangential::Subloading($l) => $body,
-        }
-    };
-}
-
-impl Tangential {
-    /// The same law in dual numbers.
-    fn lift<const N: usize>(&self) -> Tangential<Dual<f64, N>> {
-        match self {
-            Tangential::None => Tangential::None,
-            Tangential::Proxy(law) => Tangential::Proxy(lifted(law)),
-            Tangential::Relaxed(law) => Tangential::Relaxed(lifted(law)),
-            Tangential::Dahl(law) => Tangential::Dahl(lifted(law)),
-            Tangential::Lugre(law) => Tangential::Lugre(lifted(law)),
-            Tangential::MartinsOden(law) => Tangential::MartinsOden(lifted(law)),
-            Tangential::Subloading(law) => Tangential::Subloading(lifted(law)),
-        }
-    }
-
-    /// How many states it keeps at a point: a stretch; where the coefficient changes also that, and the slip since the bodies met.
-    pub fn states(&self) -> usize {
-        match self {
-            Tangential::Subloading(_) => MOST_AT_POINT,
-            _ => 3,
-        }
-    }
-
-    /// The same along one axis, where each state is a number.
-    pub fn states_on_axis(&self) -> usize {
-        fn of<L: Bristle<f64>>(_: &L) -> usize {
-            L::STATES.max(1)
-        }
-        with_law!(self, |law| of(law), 1)
-    }
-
-    /// What these states are at the start: no stretch, and the coefficient that the law begins with.
-    pub fn rest(&self, states: &mut [f64], mu: usize) {
-        if let Tangential::Subloading(law) = self {
-            states[mu] = law.mu_initial;
-        }
-    }
-}
+use stickslip_core::friction::{Bristle, MOST_NUMBERS, Slip};
+use stickslip_core::scalar::vector::{add, cross, dot, scale, sub};
+use stickslip_core::scalar::{Dual, Real};
 
 /// A compliant contact.
 #[derive(Clone, Debug)]
@@ -271,7 +45,7 @@ pub struct Contact {
 impl Contact {
     /// The states of friction at a point.
     pub(crate) fn friction_states(&self, index: usize) -> Range<usize> {
-        let count = self.friction.states();
+        let count = self.friction.kept(3);
         let first = self.state + index * count;
         first..first + count
     }
@@ -285,16 +59,16 @@ impl Contact {
 }
 
 /// The forces at one point, with the rates of its states. Normal laws have one state at most.
-struct Pressed<R> {
+struct PointForces<R> {
     normal: R,
     /// Normal force and friction on the first body.
     force: [R; 3],
     /// Rates of the states of friction.
-    friction_rate: [R; MOST_AT_POINT],
+    friction_rate: [R; MOST_NUMBERS],
     normal_rate: [R; 1],
     /// What the friction law was asked.
     slip: Slip<R, 3>,
-    states: [R; MOST_STATES],
+    states: [R; MOST_NUMBERS],
 }
 
 /// How a point of the first body moves against the surface.
@@ -320,7 +94,7 @@ fn press<R: Real>(
     friction_state: &[R],
     normal_tau: R,
     tau: R,
-) -> Pressed<R> {
+) -> PointForces<R> {
     let Passing {
         gap,
         axis,
@@ -341,79 +115,42 @@ fn press<R: Real>(
         velocity: scaled(sub(velocity, scale(axis, gap_rate))),
         load: normal.max(R::zero()),
     };
-    let stretch = [friction_state[0], friction_state[1], friction_state[2]];
-    let projected = sub(stretch, scale(axis, dot(axis, stretch)));
-    let mut states = [R::zero(); MOST_STATES];
-    states[..3].copy_from_slice(&projected);
-    let mut rates = [R::zero(); MOST_STATES];
-    let friction = if let Tangential::Subloading(law) = friction_law {
-        states[3] = friction_state[3];
-        let load_rate = normal_law.rate_of_force(gap, gap_rate, normal_state, &normal_rate[..count], normal_tau);
-        rub(
-            law,
-            curve,
-            &slip,
-            load_rate,
-            projected,
-            [states[3], friction_state[4]],
-            tau,
-            &mut rates,
-        )
-    } else {
-        with_law!(
-            friction_law,
-            |law| law.respond(curve, &slip, &states, tau, &mut rates),
-            [R::zero(); 3]
-        )
+    let count = friction_state.len();
+    let mut states = [R::zero(); MOST_NUMBERS];
+    states[..count].copy_from_slice(friction_state);
+    let vector = |at: &[R], k: usize| [at[3 * k], at[3 * k + 1], at[3 * k + 2]];
+    for k in 0..friction_law.vectors() {
+        let stretch = vector(friction_state, k);
+        states[3 * k..3 * k + 3].copy_from_slice(&sub(stretch, scale(axis, dot(axis, stretch))));
+    }
+    let mut rates = [R::zero(); MOST_NUMBERS];
+    let load_rate = match friction_law.knows_load_rate() {
+        true => normal_law.rate_of_force(
+            gap,
+            gap_rate,
+            normal_state,
+            &normal_rate[..normal_state.len()],
+            normal_tau,
+        ),
+        false => R::zero(),
     };
-    let turned = add([rates[0], rates[1], rates[2]], cross(spin, stretch));
-    Pressed {
+    let friction = with_law!(
+        friction_law,
+        |law| law.respond_in_contact(curve, &slip, load_rate, &states, tau, &mut rates),
+        [R::zero(); 3]
+    );
+    for k in 0..friction_law.vectors() {
+        let turned = add(vector(&rates, k), cross(spin, vector(friction_state, k)));
+        rates[3 * k..3 * k + 3].copy_from_slice(&turned);
+    }
+    PointForces {
         normal,
         force: add(scale(axis, normal), scaled(friction)),
-        friction_rate: [turned[0], turned[1], turned[2], rates[3], rates[4]],
+        friction_rate: rates,
         normal_rate,
         slip,
         states,
     }
-}
-
-/// Subloading friction with a coefficient and the slip since the bodies met; rates of the stretch, then of these two.
-#[inline(always)]
-#[allow(clippy::too_many_arguments)] // The law, the motion, the states, and where their rates go.
-pub(super) fn rub<R: Real, const N: usize>(
-    law: &Subloading<R>,
-    curve: &SteadyCurve,
-    slip: &Slip<R, N>,
-    load_rate: R,
-    stretch: [R; N],
-    [mu, slipped]: [R; 2],
-    tau: R,
-    rates: &mut [R],
-) -> [R; N] {
-    let most = law.evolution.ratio(law.r * R::zero().max(slipped));
-    let moved = law.rate_below(most, stretch, mu, slip.velocity, slip.load, load_rate, tau);
-    let speed = norm(slip.velocity);
-    // Bodies that part begin anew.
-    let stepped = R::zero().lt(tau);
-    let forgets = law.r * speed;
-    let forgets = R::select(
-        stepped,
-        forgets.min(R::one() / R::select(stepped, tau, R::one())),
-        forgets,
-    );
-    rates[..N].copy_from_slice(&moved.stretch_rate);
-    rates[N] = moved.mu_rate;
-    rates[N + 1] = R::select(R::zero().lt(slip.load), speed.max(moved.slip_rate), -slipped * forgets);
-    // What the contact time adds is friction too: a contact that is just touching holds nothing.
-    let damped = add(
-        moved.resistance,
-        scale(moved.damped_rate, law.contact_time * law.stiffness),
-    );
-    let resisting = add(
-        gsat(mu * slip.load, damped),
-        scale(slip.velocity, Curve::<R>::viscous(curve)),
-    );
-    scale(resisting, -R::one())
 }
 
 /// Numbers of the state that are varied at once.
@@ -467,7 +204,7 @@ impl Differentiated<'_> {
         let velocities = [0, 1].map(|body| of_body(body, self.frames[body].velocity, &|s| s.velocity));
         let at_touch = |body: usize| add(velocities[body], cross(spins[body], arms[body]));
         let own = self.contact.friction_states(index);
-        let mut friction_state = [D::constant(0.0); MOST_AT_POINT];
+        let mut friction_state = [D::constant(0.0); MOST_NUMBERS];
         for (place, state) in own.clone().enumerate() {
             friction_state[place].value = tangent.state[state];
             for (k, (_, moves)) in varied.iter().enumerate() {
@@ -619,7 +356,7 @@ impl Contacts {
                     stage.contact_step(),
                     stage.tau,
                 );
-                let Pressed { normal, slip, .. } = pressed;
+                let PointForces { normal, slip, .. } = pressed;
                 let states = own.len();
                 stage.rate[own].copy_from_slice(&pressed.normal_rate[..states]);
                 let rates = rubs.len();

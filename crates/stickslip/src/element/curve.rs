@@ -286,9 +286,9 @@ impl<R: Real> Curve<R> for GivenCurve {
 }
 
 /// A curve of plain numbers, asked by any kind of number: the choice is made anew in every call, so that a law needs to be built
-/// only once for all curves. Where steps are counted in nanoseconds `with_curve` makes it once.
+/// only once for all curves, and its functions are called, lest they be built anew in every law that asks them several times. Where steps are counted in nanoseconds `with_curve` makes it once.
 impl<R: Real> Curve<R> for SteadyCurve {
-    #[inline]
+    #[inline(never)]
     fn dry(&self, speed: R, load: R) -> R {
         match self {
             SteadyCurve::Stribeck(curve) => curve.lift().dry(speed, load),
@@ -296,7 +296,7 @@ impl<R: Real> Curve<R> for SteadyCurve {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn slope(&self, speed: R, load: R) -> R {
         match self {
             SteadyCurve::Stribeck(curve) => curve.lift().slope(speed, load),
@@ -322,7 +322,7 @@ impl<R: Real> Curve<R> for SteadyCurve {
         with_curve!(self, |c| Curve::<f64>::steepest_fall(c))
     }
 
-    #[inline]
+    #[inline(never)]
     fn dry_backward(&self, speed: R, load: R) -> R {
         match self {
             SteadyCurve::Stribeck(_) => self.dry(speed, load),
@@ -330,7 +330,7 @@ impl<R: Real> Curve<R> for SteadyCurve {
         }
     }
 
-    #[inline]
+    #[inline(never)]
     fn slope_backward(&self, speed: R, load: R) -> R {
         match self {
             SteadyCurve::Stribeck(_) => self.slope(speed, load),

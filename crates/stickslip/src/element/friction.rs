@@ -1,30 +1,35 @@
 //! Friction between coordinates, for every law: one group per law and number of axes.
 
 use super::curve::{SteadyCurve, with_curve};
+use super::laws::lifted;
 use super::{Elements, Mode, Observation};
-use crate::integrate::newmark::{Course, Span};
 use crate::network::abreast::{
     Ends, Kernel, ResolveAbreast, RespondAbreast, Vectorised, WIDTH, Wide, common, join, of_one_kind, side,
 };
 use crate::network::coupled::{Block, Level};
+pub use crate::network::groups::Resolve;
 use crate::network::implicit::{ImplicitStage, ImplicitView};
 use crate::network::port::Pair;
 use crate::network::rigid::overlap;
+use crate::network::span::{Course, Span};
 use crate::network::stage::{Coordinates, LoadSource, Stage};
 use crate::network::tangent::Tangent;
 use std::any::Any;
 use std::ops::Range;
 use stickslip_core::friction::curve::Curve;
-use stickslip_core::friction::dahl::Dahl;
-use stickslip_core::friction::elliptic::{Ellipse, Elliptic};
-use stickslip_core::friction::karnopp::Karnopp;
-use stickslip_core::friction::lugre::Lugre;
-use stickslip_core::friction::martins_oden::MartinsOden;
-use stickslip_core::friction::proxy::Proxy;
-use stickslip_core::friction::quinn::Quinn;
-use stickslip_core::friction::subloading::{Exponents, Subloading};
-use stickslip_core::friction::{Bristle, Resolved, Slip, implicit};
+use stickslip_core::friction::elliptic::Ellipse;
+use stickslip_core::friction::{Applied, Bristle, Lift, MOST_NUMBERS, Resolved, Slip, implicit};
+use stickslip_core::roots::rising;
 use stickslip_core::scalar::{Dual, Mask, Real};
+
+/// How a friction begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum InitialMode {
+    /// Stuck.
+    Stick,
+    /// Slipping.
+    Slip,
+}
 
 /// One friction between coordinates.
 #[derive(Clone, Debug)]
@@ -149,79 +154,6 @@ impl<L> Friction<L> {
 #[derive(Clone, Debug)]
 pub struct Frictions<L, const N: usize, R = f64>(pub Vec<Friction<L, R>>);
 
-/// Frictions of one law in the implicit step.
-pub trait Resolve: Any + Send + Sync {
-    /// Solves every friction that is alone on its bodies.
-    fn resolve(&self, stage: &mut ImplicitStage<'_>);
-
-    /// Adds forces that follow from the start of the step (laws evaluated at v_{k−1}).
-    fn push(&self, _stage: &mut ImplicitStage<'_>) {}
-
-    /// Groups of several networks as one whose numbers are lanes. None for a law that does not go in lanes here, or if the
-    /// groups differ in more than numbers.
-    fn abreast(&self, _all: &[&dyn Resolve; WIDTH]) -> Option<ResolveAbreast> {
-        None
-    }
-
-    /// Notes velocity and power anew after the velocities have changed.
-    fn regather(&self, state: &[f64], seen: &mut [Observation]);
-
-    /// Notes the mode and the load before the first step, when no force has acted yet.
-    fn begin(&self, view: &ImplicitView<'_>, seen: &mut [Observation]);
-
-    /// How many frictions the group has, and the axes of each.
-    fn size(&self) -> (usize, usize);
-
-    /// What friction `index` connects.
-    fn pair(&self, index: usize) -> &Pair;
-
-    /// The steady curve of friction `index`, for the advice given before a run.
-    fn curve(&self, index: usize) -> &SteadyCurve;
-
-    /// Whether friction `index` can be solved on its own where nothing else acts within the step on its bodies.
-    fn solves_alone(&self, _index: usize) -> bool {
-        true
-    }
-
-    /// Whether the law takes part in a coupled solve; laws evaluated at v_{k−1} do not.
-    fn couples(&self) -> bool {
-        true
-    }
-
-    /// The ellipse of friction `index` where the coupled solve sees it as isotropic, with velocities and forces scaled by it.
-    fn ellipse(&self, _index: usize) -> Option<&Ellipse<f64>> {
-        None
-    }
-
-    /// Leaves friction `index` to the coupled solve.
-    fn couple(&mut self, index: usize);
-
-    /// The law of friction `index` as the coupled solve sees it.
-    fn block(&self, index: usize, view: &ImplicitView<'_>) -> Block;
-
-    /// Steady force and its slope at a speed above 0, for a [`Block::Curve`].
-    fn steady(&self, _index: usize, _view: &ImplicitView<'_>, _speed: f64) -> (Level, Level) {
-        (Level::default(), Level::default())
-    }
-
-    /// Resisting force of a bristle and its derivative at a slip velocity, for a [`Block::Smooth`].
-    fn smooth(
-        &self,
-        _index: usize,
-        _view: &ImplicitView<'_>,
-        _velocity: &[f64],
-        _force: &mut [f64],
-        _tangent: &mut [f64],
-    ) {
-    }
-
-    /// Takes over the outcome of the coupled solve into the law's states.
-    fn settle(&self, index: usize, stage: &mut ImplicitStage<'_>, force: &[f64], velocity: &[f64], stuck: bool);
-
-    /// Brings the memory of stick in line with velocities that were set from outside.
-    fn remember(&self, _state: &mut [f64], _changed: &Range<usize>) {}
-}
-
 impl<L, const N: usize> Frictions<L, N> {
     pub(crate) fn begin_with(
         &self,
@@ -308,7 +240,7 @@ impl<L: Lift + Send + Sync, const N: usize> Frictions<L, N> {
                 velocity: std::array::from_fn(|i| vary(by.is_none(), velocity[i], i)),
                 load,
             };
-            let mut state = [Dual::lit(0.0); MOST_STATES];
+            let mut state = [Dual::lit(0.0); MOST_NUMBERS];
             let mut rate = state;
             for (i, dual) in state[..count].iter_mut().enumerate() {
                 *dual = vary(by == Some(i / N), tangent.state[friction.state + i], i % N);
@@ -359,13 +291,13 @@ impl<L: Lift> Friction<L> {
         start: [f64; N],
         before: &[f64],
         step: f64,
-    ) -> ([Dual<f64, N>; N], [Dual<f64, N>; MOST_STATES]) {
+    ) -> ([Dual<f64, N>; N], [Dual<f64, N>; MOST_NUMBERS]) {
         let slip = Slip {
             velocity: std::array::from_fn(|i| Dual::variable(start[i], i)),
             load: Dual::lit(load),
         };
         let count = before.len();
-        let mut state = [Dual::lit(0.0); MOST_STATES];
+        let mut state = [Dual::lit(0.0); MOST_NUMBERS];
         let mut rate = state;
         for (dual, &value) in state.iter_mut().zip(before) {
             *dual = Dual::lit(value);
@@ -390,8 +322,11 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
     }
 
     fn abreast(&self, all: &[&dyn Elements; WIDTH]) -> Option<RespondAbreast> {
+        if !L::LANES {
+            return None;
+        }
         let all = of_one_kind::<Frictions<L, 1>>(all.map(|group| group as &dyn Any))?;
-        L::abreast(all.map(|own| &own.0))
+        abreast(all.map(|own| &own.0))
     }
 
     fn respond_observed(&self, stage: &mut Stage<'_>, seen: &mut [Observation]) {
@@ -446,7 +381,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
             let end = friction.pair.velocity::<N>(stage.state);
             let states = friction.state..friction.state + L::STATES * N;
             let before = &span.before[states.clone()];
-            let mut next = [0.0; MOST_STATES];
+            let mut next = [0.0; MOST_NUMBERS];
             let force = if span.course == Course::Linear {
                 let (force, states) = friction.linearised::<N>(load, load_rate, start, before, span.step);
                 let along =
@@ -463,9 +398,8 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
                 let velocity = std::array::from_fn(|i| known[i] + span.weights[2] * end[i]);
                 let slip = Slip { velocity, load };
                 let next = &mut next[..L::STATES * N];
-                with_curve!(&friction.curve, |c| friction
-                    .law
-                    .advance_to(c, &slip, end, load_rate, before, span.step, next))
+                let curve = &friction.curve;
+                (friction.law).advance_to(curve, &slip, end, load_rate, before, span.step, next)
             };
             for (rate, (next, before)) in stage.rate[states].iter_mut().zip(next.iter().zip(before)) {
                 *rate = (next - before) / span.step;
@@ -498,7 +432,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Elements for Frictions<L, 
                     velocity: std::array::from_fn(|i| Dual::lit(known[i]) + weight * end[i]),
                     load: Dual::lit(load),
                 };
-                let mut state = [Dual::lit(0.0); MOST_STATES];
+                let mut state = [Dual::lit(0.0); MOST_NUMBERS];
                 let mut next = state;
                 for (dual, &value) in state.iter_mut().zip(before) {
                     *dual = Dual::lit(value);
@@ -655,10 +589,6 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
         &self.0[index].pair
     }
 
-    fn curve(&self, index: usize) -> &SteadyCurve {
-        &self.0[index].curve
-    }
-
     fn ellipse(&self, index: usize) -> Option<&Ellipse<f64>> {
         self.0[index].law.ellipse.as_ref()
     }
@@ -716,65 +646,14 @@ impl<const N: usize> Resolve for Frictions<Implicit, N> {
     }
 }
 
-/// A baseline law evaluated at the velocity of the start of the step and the applied force (the paper on model P, eqs 7-9).
-pub trait Baseline: Copy + Send + Sync {
-    /// Force on the first body.
-    fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, applied: [f64; N]) -> [f64; N];
-    /// Whether it counts as sticking.
-    fn sticks<const N: usize>(&self, velocity: &[f64; N]) -> bool;
-}
-
-macro_rules! baseline {
-    ($law:ty) => {
-        impl Baseline for $law {
-            fn force<C: Curve<f64>, const N: usize>(
-                &self,
-                curve: &C,
-                slip: &Slip<f64, N>,
-                applied: [f64; N],
-            ) -> [f64; N] {
-                <$law>::force(self, curve, slip, applied)
-            }
-            fn sticks<const N: usize>(&self, velocity: &[f64; N]) -> bool {
-                <$law>::sticks(self, velocity)
-            }
-        }
-    };
-}
-baseline!(Karnopp<f64>);
-baseline!(Quinn<f64>);
-
-impl Baseline for MartinsOden<f64> {
-    fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, _applied: [f64; N]) -> [f64; N] {
-        self.respond(curve, slip, &[], 0.0, &mut [])
-    }
-    fn sticks<const N: usize>(&self, velocity: &[f64; N]) -> bool {
-        stickslip_core::scalar::vector::norm(*velocity) <= self.epsilon
-    }
-}
-
-impl<L: Baseline> Baseline for Elliptic<L> {
-    fn force<C: Curve<f64>, const N: usize>(&self, curve: &C, slip: &Slip<f64, N>, applied: [f64; N]) -> [f64; N] {
-        let seen = Slip {
-            velocity: self.ellipse.scaled(slip.velocity),
-            load: slip.load,
-        };
-        let force = self.law.force(curve, &seen, self.ellipse.unscaled(applied));
-        self.ellipse.scaled(force)
-    }
-    fn sticks<const N: usize>(&self, velocity: &[f64; N]) -> bool {
-        self.law.sticks(&self.ellipse.scaled(*velocity))
-    }
-}
-
-/// Frictions of a baseline law.
+/// Frictions that follow from the velocity at the start of the step and the applied force.
 #[derive(Clone, Debug)]
 pub struct Baselines<L, const N: usize>(pub Frictions<L, N>);
 
-impl<L: Baseline + 'static, const N: usize> Resolve for Baselines<L, N> {
+impl<L: Applied, const N: usize> Resolve for Baselines<L, N> {
     fn begin(&self, view: &ImplicitView<'_>, seen: &mut [Observation]) {
         self.0
-            .begin_with(view, seen, |friction, slip| friction.law.sticks(&slip.velocity));
+            .begin_with(view, seen, |friction, slip| friction.law.sticks(&friction.curve, slip));
     }
 
     fn resolve(&self, _stage: &mut ImplicitStage<'_>) {
@@ -810,8 +689,12 @@ impl<L: Baseline + 'static, const N: usize> Resolve for Baselines<L, N> {
         self.0.regather_all(state, seen);
         // The mode follows the velocity at the end of the step.
         for friction in &self.0.0 {
-            let velocity = friction.pair.velocity::<N>(state);
-            seen[friction.element].mode = Mode::stuck(friction.law.sticks(&velocity));
+            let noted = &mut seen[friction.element];
+            let slip = Slip {
+                velocity: friction.pair.velocity::<N>(state),
+                load: noted.normal,
+            };
+            noted.mode = Mode::stuck(friction.law.sticks(&friction.curve, &slip));
         }
     }
 
@@ -821,10 +704,6 @@ impl<L: Baseline + 'static, const N: usize> Resolve for Baselines<L, N> {
 
     fn pair(&self, index: usize) -> &Pair {
         &self.0.0[index].pair
-    }
-
-    fn curve(&self, index: usize) -> &SteadyCurve {
-        &self.0.0[index].curve
     }
 
     fn couples(&self) -> bool {
@@ -844,133 +723,12 @@ impl<L: Baseline + 'static, const N: usize> Resolve for Baselines<L, N> {
     fn settle(&self, _: usize, _: &mut ImplicitStage<'_>, _: &[f64], _: &[f64], _: bool) {}
 }
 
-/// A bristle law whose parameters can be written in another kind of number: dual numbers for its tangent, lanes for laws
-/// side by side.
-pub trait Lift: Bristle<f64> + Sized {
-    /// The law in another kind of number.
-    type Of<R: Real>: Bristle<R>;
-
-    /// The law with other numbers for its parameters: `number` is told how to read a parameter from a law like this one.
-    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R>;
-
-    /// Frictions of the law in several networks as one; none where the law does not go in lanes.
-    fn abreast(_frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
-        None
-    }
-}
-
-/// A law in dual numbers, with zero derivatives.
-#[inline(always)]
-pub(crate) fn lifted<L: Lift, const N: usize>(law: &L) -> L::Of<Dual<f64, N>> {
-    law.lift(|get| Dual::lit(get(law)))
-}
-
 /// Frictions on one axis side by side.
 fn abreast<L: Lift + 'static>(frictions: [&Vec<Friction<L>>; WIDTH]) -> Option<RespondAbreast> {
     let laws = |laws: &[&L; WIDTH]| Some(laws[0].lift(|get| side(laws, get)));
     let frictions = join(frictions, |each| Friction::abreast(each, laws))?;
     Some(Box::new(Vectorised(Frictions::<_, 1, Wide>(frictions))))
 }
-
-impl<const STAGED: bool> Lift for Proxy<f64, STAGED> {
-    type Of<R: Real> = Proxy<R, STAGED>;
-    #[inline(always)]
-    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
-        Proxy {
-            stiffness: number(|law| law.stiffness),
-            damping: number(|law| law.damping),
-        }
-    }
-
-    fn abreast(frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
-        abreast(frictions)
-    }
-}
-
-impl Lift for Lugre<f64> {
-    type Of<R: Real> = Lugre<R>;
-    #[inline(always)]
-    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
-        Lugre {
-            stiffness: number(|law| law.stiffness),
-            damping: number(|law| law.damping),
-        }
-    }
-
-    fn abreast(frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
-        abreast(frictions)
-    }
-}
-
-impl Lift for Dahl<f64> {
-    type Of<R: Real> = Dahl<R>;
-    #[inline(always)]
-    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
-        Dahl {
-            stiffness: number(|law| law.stiffness),
-        }
-    }
-
-    fn abreast(frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
-        abreast(frictions)
-    }
-}
-
-impl Lift for Subloading<f64> {
-    type Of<R: Real> = Subloading<R>;
-    #[inline(always)]
-    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
-        Subloading {
-            mu_static: number(|law| law.mu_static),
-            mu_initial: number(|law| law.mu_initial),
-            mu_kinetic: number(|law| law.mu_kinetic),
-            stiffness: number(|law| law.stiffness),
-            kappa: number(|law| law.kappa),
-            eta: number(|law| law.eta),
-            exponents: self.exponents.map(|_| Exponents {
-                kappa: number(|law| law.exponents.map_or(1.0, |exponents| exponents.kappa)),
-                eta: number(|law| law.exponents.map_or(1.0, |exponents| exponents.eta)),
-            }),
-            r: number(|law| law.r),
-            contact_time: number(|law| law.contact_time),
-            evolution: self.evolution,
-            update: self.update,
-            newton: self.newton,
-        }
-    }
-}
-
-/// Elliptic frictions do not go side by side, so that numbers of this one are all that is asked for.
-impl<L: Lift> Lift for Elliptic<L> {
-    type Of<R: Real> = Elliptic<L::Of<R>, R>;
-    #[inline(always)]
-    fn lift<R: Real>(&self, _number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
-        Elliptic {
-            law: self.law.lift(|get| R::lit(get(&self.law))),
-            ellipse: Ellipse {
-                direction: self.ellipse.direction.map(R::lit),
-                across: R::lit(self.ellipse.across),
-            },
-        }
-    }
-}
-
-impl Lift for MartinsOden<f64> {
-    type Of<R: Real> = MartinsOden<R>;
-    #[inline(always)]
-    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Self::Of<R> {
-        MartinsOden {
-            epsilon: number(|law| law.epsilon),
-        }
-    }
-
-    fn abreast(frictions: [&Vec<Friction<Self>>; WIDTH]) -> Option<RespondAbreast> {
-        abreast(frictions)
-    }
-}
-
-/// The most states any bristle law keeps for one friction.
-const MOST_STATES: usize = 16;
 
 /// Bristle frictions in the implicit step: each is advanced by its own backward Euler rule, and solved with the
 /// velocity at the end of the step.
@@ -985,7 +743,7 @@ impl<L: Lift, const N: usize> Bristles<L, N> {
             velocity: std::array::from_fn(|i| Dual::variable(velocity[i], i)),
             load,
         };
-        let mut state = [Dual::lit(0.0); MOST_STATES];
+        let mut state = [Dual::lit(0.0); MOST_NUMBERS];
         let mut next = state;
         let count = L::STATES * N;
         for (dual, &value) in state
@@ -1004,8 +762,15 @@ impl<L: Lift, const N: usize> Bristles<L, N> {
         )
     }
 
-    /// Advances the states with the final velocity and notes the outcome.
-    fn advance(&self, friction: &Friction<L>, stage: &mut ImplicitStage<'_>, velocity: [f64; N]) -> [f64; N] {
+    /// Advances the states with the final velocity and notes the outcome. `acted` is the force that the coupled solve found: with laws in the
+    /// middle of the step it is not the one that belongs to the states at its end, and the ledger counts what acted.
+    fn advance(
+        &self,
+        friction: &Friction<L>,
+        stage: &mut ImplicitStage<'_>,
+        velocity: [f64; N],
+        acted: Option<[f64; N]>,
+    ) -> [f64; N] {
         let slip = Slip {
             velocity,
             load: friction.load.value(stage.signals, stage.compression),
@@ -1016,6 +781,7 @@ impl<L: Lift, const N: usize> Bristles<L, N> {
         let force = with_curve!(&friction.curve, |c| friction
             .law
             .advance(c, &slip, before, stage.step, after));
+        let force = acted.unwrap_or(force);
         let stuck = with_curve!(&friction.curve, |c| friction.law.sticks(c, &slip, after));
         let stored = friction.law.stored::<N>(after);
         let carried = friction.law.carried::<N>(after, slip.load);
@@ -1052,9 +818,9 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Resolve for Bristles<L, N>
             let velocity = if compliance == 0.0 {
                 v_bar
             } else {
-                [bracketed_root(excess, v_bar[0]); N]
+                [rising(excess, v_bar[0]); N]
             };
-            let force = self.advance(friction, stage, velocity);
+            let force = self.advance(friction, stage, velocity, None);
             friction.settle(
                 stage.after,
                 &Resolved {
@@ -1079,10 +845,6 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Resolve for Bristles<L, N>
         &self.0.0[index].pair
     }
 
-    fn curve(&self, index: usize) -> &SteadyCurve {
-        &self.0.0[index].curve
-    }
-
     fn couple(&mut self, index: usize) {
         self.0.0[index].coupled = true;
     }
@@ -1104,62 +866,7 @@ impl<L: Lift + Send + Sync + 'static, const N: usize> Resolve for Bristles<L, N>
         }
     }
 
-    fn settle(&self, index: usize, stage: &mut ImplicitStage<'_>, _force: &[f64], velocity: &[f64], _stuck: bool) {
-        self.advance(&self.0.0[index], stage, axes(velocity));
+    fn settle(&self, index: usize, stage: &mut ImplicitStage<'_>, force: &[f64], velocity: &[f64], _stuck: bool) {
+        self.advance(&self.0.0[index], stage, axes(velocity), Some(axes(force)));
     }
-}
-
-/// Root of a function that crosses zero upwards, from its value and slope: Newton's method inside a bracket that is
-/// first widened from `start` until it holds the root.
-pub(crate) fn bracketed_root(function: impl Fn(f64) -> (f64, f64), start: f64) -> f64 {
-    let (mut at, _) = function(start);
-    if at == 0.0 {
-        return start;
-    }
-    let (mut low, mut high) = (start, start);
-    let mut width = at.abs();
-    for _ in 0..200 {
-        if at > 0.0 {
-            (low, high) = (low - width, low);
-        } else {
-            (low, high) = (high, high + width);
-        }
-        let (value, _) = function(if at > 0.0 { low } else { high });
-        if value == 0.0 {
-            return if at > 0.0 { low } else { high };
-        }
-        if (value > 0.0) != (at > 0.0) {
-            break;
-        }
-        at = value;
-        width *= 2.0;
-    }
-    let mut x = if start > low && start < high {
-        start
-    } else {
-        0.5 * (low + high)
-    };
-    for _ in 0..200 {
-        let (value, slope) = function(x);
-        if value == 0.0 {
-            return x;
-        }
-        if value > 0.0 {
-            high = x
-        } else {
-            low = x
-        }
-        let newton = x - value / slope;
-        let next = if newton > low && newton < high {
-            newton
-        } else {
-            0.5 * (low + high)
-        };
-        // The function is a difference of numbers as large as `start`: below their rounding there is nothing to find.
-        if (next - x).abs() <= 2.0 * f64::EPSILON * x.abs().max(start.abs()) || next == low || next == high {
-            return next;
-        }
-        x = next;
-    }
-    x
 }

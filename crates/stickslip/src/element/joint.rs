@@ -6,13 +6,14 @@
 
 use super::{Elements, Mode, Observation};
 use crate::body::Frame;
-use crate::element::contact::{Tangential, rub};
 use crate::element::curve::{SteadyCurve, with_curve};
+use crate::element::laws::{Tangential, with_law, with_law_of};
+use crate::network::lock::JointType;
+use crate::network::lock::bending;
 use crate::network::port::Attachment;
 use crate::network::stage::{LoadSource, Stage};
-use crate::scenario::JointType;
 use nalgebra::{Matrix3, Vector3};
-use stickslip_core::friction::{Bristle, Slip};
+use stickslip_core::friction::{Bristle, MOST_NUMBERS, Slip};
 
 /// A penalty joint.
 #[derive(Clone, Debug)]
@@ -56,27 +57,13 @@ pub struct Joint {
 pub struct Joints(pub Vec<Joint>);
 
 impl Joint {
-    /// Bending: the rotation vector that would turn the second body's side of the joint into the first's, to first
-    /// order in the angle, in world axes.
     fn bending(&self, first: &Frame, second: &Frame) -> Vector3<f64> {
-        match self.kind {
-            JointType::Spherical => Vector3::zeros(),
-            // Only the axes must agree: their cross product is the small angle between them.
-            JointType::Revolute => (second.rotation * self.axis[1]).cross(&(first.rotation * self.axis[0])),
-            JointType::Prismatic | JointType::Fixed => {
-                let held = second.rotation * self.rest.transpose();
-                let mut bend = Vector3::zeros();
-                for k in 0..3 {
-                    bend += 0.5 * held.column(k).cross(&first.rotation.column(k));
-                }
-                bend
-            }
-        }
+        bending(self.kind, &self.axis, &self.rest, first, second)
     }
 
     /// How many states friction keeps; one even if it needs none.
     pub(crate) fn states(&self) -> usize {
-        self.friction.states_on_axis()
+        self.friction.kept(1)
     }
 
     /// 1 − cos of the angle of bending: a torque K·sin stores K times this.
@@ -147,20 +134,17 @@ impl Joints {
             };
             let load_rate = joint.load_rate.map_or(0.0, |signal| stage.signals[signal]);
             let states = joint.state..joint.state + joint.states();
-            let state = &stage.state[states.clone()];
-            let rate = &mut stage.rate[states];
-            let [mut drive] = if let Tangential::Subloading(law) = &joint.friction {
-                // In the place of R, which the rates do not need: the slip since the load began.
-                let own = [state[1], state[2]];
-                rate.fill(0.0);
-                rub(law, &joint.curve, &slip, load_rate, [state[0]], own, stage.tau, rate)
-            } else {
-                with_law!(
-                    &joint.friction,
-                    |law| with_curve!(&joint.curve, |c| law.respond(c, &slip, state, stage.tau, rate)),
-                    [0.0]
-                )
-            };
+            let (mut numbers, mut rates) = ([0.0; MOST_NUMBERS], [0.0; MOST_NUMBERS]);
+            numbers[..states.len()].copy_from_slice(&stage.state[states.clone()]);
+            let state = &numbers;
+            let [mut drive] = with_law!(
+                &joint.friction,
+                |law| with_curve!(&joint.curve, |c| law
+                    .respond_in_contact(c, &slip, load_rate, state, stage.tau, &mut rates)),
+                [0.0]
+            );
+            let count = states.len();
+            stage.rate[states].copy_from_slice(&rates[..count]);
             if OBSERVE {
                 let sticks = with_law!(
                     &joint.friction,
@@ -212,7 +196,17 @@ impl Elements for Joints {
         self.run::<true>(stage, seen);
     }
 
-    fn regather(&self, _stage: &Stage<'_>, _seen: &mut [Observation]) {
-        // Penalty joints run with the integrators of differential equations, which never regather.
+    fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]) {
+        // Of all that is here only springs run with steps that regather.
+        for joint in self.0.iter().filter(|joint| joint.spring) {
+            let [first, second] = joint
+                .bodies
+                .map(|body| body.frame(stage.network, stage.state, stage.frames, stage.linkages));
+            let point = first.point_position(&joint.at[0]);
+            let velocity = first.point_velocity(&point) - second.point_velocity(&point);
+            let seen = &mut seen[joint.element];
+            seen.power = Vector3::from(seen.force).dot(&velocity);
+            seen.velocity = velocity.into();
+        }
     }
 }

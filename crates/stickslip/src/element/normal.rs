@@ -1,33 +1,45 @@
 //! The compliant normal force of a contact or a stop: one of the laws of `stickslip_core::contact`.
 
-use stickslip_core::contact::Normal;
-use stickslip_core::contact::hunt_crossley::HuntCrossley;
-use stickslip_core::contact::kelvin_voigt::KelvinVoigt;
-use stickslip_core::contact::proxy::Proxy;
-use stickslip_core::contact::relaxed::Relaxed;
+use stickslip_core::contact::{Normal, NormalLaw as _};
+use stickslip_core::normal_laws;
 use stickslip_core::scalar::{Dual, Real};
 
-/// A compliant contact law with its numbers.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum NormalLaw<R = f64> {
-    /// Spring and damper.
-    KelvinVoigt(KelvinVoigt<R>),
-    /// Xiong, Kikuuwe and Yamamoto, eq 15.
-    Relaxed(Relaxed<R>),
-    /// Xiong, Kikuuwe and Yamamoto, eq 13, by backward Euler or at once.
-    Proxy(Proxy<R>),
-    /// Damping that grows with the depth.
-    HuntCrossley(HuntCrossley<R>),
+macro_rules! normal_law {
+    ($($variant:ident: $law:ty, $reader:ident;)*) => {
+        /// A compliant contact law with its numbers.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum NormalLaw<R = f64> {
+            $(
+                #[doc = concat!("The law `", stringify!($variant), "`.")]
+                $variant($law),
+            )*
+        }
+
+        impl<R: Real> NormalLaw<R> {
+            /// The same law with a function applied to its numbers.
+            #[inline(always)]
+            fn map<T: Real>(&self, f: impl Fn(R) -> T) -> NormalLaw<T> {
+                match self {
+                    $(NormalLaw::$variant(law) => NormalLaw::$variant(law.map(f)),)*
+                }
+            }
+        }
+    };
 }
+normal_laws!(normal_law!);
 
 /// Runs an expression with the concrete law.
 macro_rules! with_normal {
     ($law:expr, |$l:ident| $body:expr) => {
+        normal_laws!(with_normal_of![$law, $l, $body])
+    };
+}
+
+/// The arms of [`with_normal`].
+macro_rules! with_normal_of {
+    ([$law:expr, $l:ident, $body:expr] $($variant:ident: $type:ty, $reader:ident;)*) => {
         match $law {
-            NormalLaw::KelvinVoigt($l) => $body,
-            NormalLaw::Relaxed($l) => $body,
-            NormalLaw::Proxy($l) => $body,
-            NormalLaw::HuntCrossley($l) => $body,
+            $(NormalLaw::$variant($l) => $body,)*
         }
     };
 }
@@ -68,33 +80,9 @@ impl<R: Real> NormalLaw<R> {
         force.grad[0]
     }
 
-    /// The same law with a function applied to its numbers.
-    #[inline(always)]
-    fn map<T: Real>(&self, f: impl Fn(R) -> T) -> NormalLaw<T> {
-        match *self {
-            NormalLaw::KelvinVoigt(KelvinVoigt { stiffness, damping }) => NormalLaw::KelvinVoigt(KelvinVoigt {
-                stiffness: f(stiffness),
-                damping: f(damping),
-            }),
-            NormalLaw::Relaxed(Relaxed { stiffness, beta, alpha }) => NormalLaw::Relaxed(Relaxed {
-                stiffness: f(stiffness),
-                beta: f(beta),
-                alpha: f(alpha),
-            }),
-            NormalLaw::Proxy(Proxy { stiffness, beta }) => NormalLaw::Proxy(Proxy {
-                stiffness: f(stiffness),
-                beta: f(beta),
-            }),
-            NormalLaw::HuntCrossley(HuntCrossley {
-                stiffness,
-                damping,
-                exponent,
-            }) => NormalLaw::HuntCrossley(HuntCrossley {
-                stiffness: f(stiffness),
-                damping: f(damping),
-                exponent: f(exponent),
-            }),
-        }
+    /// K and n of its force K·depthⁿ at rest.
+    pub fn elastic(&self) -> [R; 2] {
+        with_normal!(self, |law| law.elastic())
     }
 
     /// Elastic energy held.

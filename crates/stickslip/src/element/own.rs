@@ -1,49 +1,30 @@
 //! Elements of the user's own: a force as a function of motion, time and states of its own (seed 004, eqs 6 and 9), without an
 //! entry in any registry.
 
-use super::friction::{Friction, Frictions, Resolve, bracketed_root};
+use super::friction::{Friction, Frictions, Resolve};
 use super::{Elements, Mode, Observation};
-use crate::handle::{Body, End};
-use crate::integrate::newmark::{Course, Span};
+pub use crate::body::own::{MOST_STATES, Motion};
+use crate::math::dense::lu_solve;
 use crate::network::coupled::Block;
-use crate::network::dense::lu_solve;
 use crate::network::implicit::{ImplicitStage, ImplicitView};
 use crate::network::port::{Attachment, Pair};
+use crate::network::span::{Course, Span};
 use crate::network::stage::{LoadSource, Stage};
 use crate::network::tangent::Tangent;
-use crate::scenario::{Plane, Port};
 use nalgebra::Vector3;
 use std::fmt;
 use std::sync::Arc;
 use stickslip_core::friction::Resolved;
+use stickslip_core::roots::rising;
 
 /// Most components of the force of an element of the user's own.
 pub const MOST_AXES: usize = 3;
-/// Most states of an element of the user's own.
-pub const MOST_STATES: usize = 12;
 /// Rounds of Newton's method in which the states of an element are found.
 const ROUNDS: usize = 40;
 /// Defect of the equations of states, relative to their terms, that is rounding.
 const ROUNDED: f64 = 32.0 * f64::EPSILON;
 /// The same below which they count as solved.
 const SOLVED: f64 = 1e-6;
-
-/// What an element, or a body, of the user's own sees of the system.
-#[derive(Clone, Copy, Debug)]
-pub struct Motion<'a> {
-    /// Time, s.
-    pub time: f64,
-    /// Step of the stage, s: 0 where the method chooses its steps or forces are only looked at.
-    pub step: f64,
-    /// Normal force, for the friction of a contact and for friction with a normal force; 1 elsewhere.
-    pub load: f64,
-    /// Relative position of the first end to the second, one number per axis; the gap of a contact; coordinates of a body.
-    pub position: &'a [f64],
-    /// Its rate.
-    pub velocity: &'a [f64],
-    /// States of its own.
-    pub state: &'a [f64],
-}
 
 /// How the states of an element go through a step that is solved at its end (`implicit-euler`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,6 +80,11 @@ pub trait OwnElement: Send + Sync {
         "an element of the user's own".into()
     }
 
+    /// The word of its kind in messages: that of an element of the user's own.
+    fn kind(&self) -> &'static str {
+        "equations"
+    }
+
     /// Energy that it stores, for the energy ledger.
     fn stored(&self, motion: &Motion<'_>) -> f64 {
         let _ = motion;
@@ -114,66 +100,6 @@ impl fmt::Debug for OwnLaw {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.about())
     }
-}
-
-/// What an element of the user's own takes hold of: two coordinates, or points of two bodies.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Connection {
-    /// Its two ends.
-    pub between: [Port; 2],
-    /// Relative motion r₁q₁ − r₂q₂.
-    pub ratio: Option<[f64; 2]>,
-    /// Points in the axes of each body, m; for rigid bodies, links and points in the plane or in space.
-    pub at: [[f64; 3]; 2],
-    /// The bodies that the ends were made from, if they were: a model refuses those of another one.
-    pub(crate) bodies: [Option<Body>; 2],
-}
-
-impl Connection {
-    /// Between two ports, at the reference points of bodies.
-    pub fn between(first: impl Into<End>, second: impl Into<End>) -> Self {
-        let ends: [End; 2] = [first.into(), second.into()];
-        Connection {
-            between: ends.map(|end| end.port),
-            ratio: None,
-            at: [[0.0; 3]; 2],
-            bodies: ends.map(|end| end.body),
-        }
-    }
-
-    /// At points given in the axes of each body.
-    pub fn at(mut self, first: [f64; 3], second: [f64; 3]) -> Self {
-        self.at = [first, second];
-        self
-    }
-
-    /// With the relative motion r₁q₁ − r₂q₂.
-    pub fn ratio(mut self, first: f64, second: f64) -> Self {
-        self.ratio = Some([first, second]);
-        self
-    }
-}
-
-/// An element of the user's own and what it takes hold of.
-#[derive(Clone, Debug)]
-pub struct OwnElementSpec {
-    /// What it takes hold of; the axes of all together are at most [`MOST_AXES`].
-    pub connections: Vec<Connection>,
-    /// What it does.
-    pub law: OwnLaw,
-}
-
-/// A contact with laws of the user's own.
-#[derive(Clone, Debug)]
-pub struct OwnContactSpec {
-    /// What touches what; the surface belongs to the second.
-    pub between: [Port; 2],
-    /// The surface; `None` for two spheres.
-    pub surface: Option<Plane>,
-    /// Law of the normal force, of one axis: its position is the gap, and its force pushes the bodies apart.
-    pub normal: OwnLaw,
-    /// Law of friction, of two axes along the plane: [`Motion::load`] is the normal force.
-    pub friction: Option<OwnLaw>,
 }
 
 /// What a placed element takes hold of.
@@ -761,9 +687,16 @@ impl<const N: usize> OwnSteps<N> {
         (force, next)
     }
 
-    /// Takes over the states with the final velocity and notes the outcome.
-    fn advance(own: &Friction<Placed>, stage: &mut ImplicitStage<'_>, velocity: [f64; N]) -> [f64; N] {
+    /// Takes over the states with the final velocity and notes the outcome. `acted` is the force that the coupled solve found: with laws in the
+    /// middle of the step it is not the one that belongs to the states at its end, and the ledger counts what acted.
+    fn advance(
+        own: &Friction<Placed>,
+        stage: &mut ImplicitStage<'_>,
+        velocity: [f64; N],
+        acted: Option<[f64; N]>,
+    ) -> [f64; N] {
         let (force, next) = Self::answer(own, &stage.view(), &velocity, None);
+        let force = acted.unwrap_or(force);
         let count = own.law.states;
         stage.after[own.state..own.state + count].copy_from_slice(&next[..count]);
         let position = Self::position(own, &stage.view(), &velocity);
@@ -812,9 +745,9 @@ impl<const N: usize> Resolve for OwnSteps<N> {
             let velocity = if compliance == 0.0 {
                 v_bar
             } else {
-                [bracketed_root(excess, v_bar[0]); N]
+                [rising(excess, v_bar[0]); N]
             };
-            let force = Self::advance(own, stage, velocity);
+            let force = Self::advance(own, stage, velocity, None);
             let outcome = Resolved {
                 force,
                 velocity,
@@ -834,10 +767,6 @@ impl<const N: usize> Resolve for OwnSteps<N> {
 
     fn pair(&self, index: usize) -> &Pair {
         &self.0.0[index].pair
-    }
-
-    fn curve(&self, index: usize) -> &super::curve::SteadyCurve {
-        &self.0.0[index].curve
     }
 
     fn couple(&mut self, index: usize) {
@@ -860,7 +789,8 @@ impl<const N: usize> Resolve for OwnSteps<N> {
         tangent.iter_mut().for_each(|slope| *slope = -*slope);
     }
 
-    fn settle(&self, index: usize, stage: &mut ImplicitStage<'_>, _force: &[f64], velocity: &[f64], _stuck: bool) {
-        Self::advance(&self.0.0[index], stage, std::array::from_fn(|i| velocity[i]));
+    fn settle(&self, index: usize, stage: &mut ImplicitStage<'_>, force: &[f64], velocity: &[f64], _stuck: bool) {
+        let (force, velocity) = (std::array::from_fn(|i| force[i]), std::array::from_fn(|i| velocity[i]));
+        Self::advance(&self.0.0[index], stage, velocity, Some(force));
     }
 }

@@ -60,7 +60,7 @@ struct Motion<R: Real> {
 
 /// What a contact did in a step: force and velocity along the normal and two tangents.
 #[derive(Clone, Copy)]
-struct Pressed<R: Real> {
+struct ContactForce<R: Real> {
     touching: R::Mask,
     force: [R; 3],
     velocity: [R; 3],
@@ -84,7 +84,7 @@ impl<R: Real> Ball<R> {
 
     /// One step, and what the contact did in it.
     #[inline(always)]
-    fn touching_step(&self, before: Motion<R>, rare: &impl Rare<R>) -> (Motion<R>, Pressed<R>) {
+    fn touching_step(&self, before: Motion<R>, rare: &impl Rare<R>) -> (Motion<R>, ContactForce<R>) {
         let step = R::lit(self.step);
         let mut after = before;
         after.velocity = add(before.velocity, scale(self.acceleration, step));
@@ -100,7 +100,7 @@ impl<R: Real> Ball<R> {
         };
         after.normal = R::zero();
         after.stuck = touching;
-        let mut pressed = Pressed {
+        let mut pressed = ContactForce {
             touching,
             force: [R::zero(); 3],
             velocity: [R::zero(); 3],
@@ -234,6 +234,7 @@ pub(crate) fn are_all(network: &Network) -> bool {
         && network.stiff_springs.is_empty();
     bodies > 0
         && nothing_else
+        && network.scene.is_none()
         && network.islands.len() == bodies
         && network.rigid.len() == bodies
         && network.rigid.iter().all(|rigid| Placed::of(network, rigid).is_some())
@@ -302,6 +303,14 @@ pub(crate) fn advance_tallied(
             let [press, ..] = pressed.force;
             let kept = pressed.force.map(|f| if f.abs() > 1e-13 * press { f } else { 0.0 });
             let approach = placed.approach(&before);
+            // Impacts and overlaps are counted by the general step.
+            let height = dot(normal, before.position);
+            let gap = height - placed.ball.offset - placed.ball.radius;
+            let rounding = 8.0 * f64::EPSILON * (height.abs() + placed.ball.radius);
+            if gap < -rounding || approach * step < -gap.max(0.0) - rounding {
+                tallies.changes.truncate(marked);
+                return false;
+            }
             let power = 0.5 * kept[0] * (approach + pressed.velocity[0]);
             let power = power + kept[1] * pressed.velocity[1] + kept[2] * pressed.velocity[2];
             delivered += step * power;
@@ -397,6 +406,7 @@ impl<'a> Placed<'a> {
             friction,
             planar: false,
             grain: None,
+            ..
         } = &rigid.kind
         else {
             return None;

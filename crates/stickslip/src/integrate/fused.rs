@@ -187,7 +187,7 @@ struct Plan<R, L, const N: usize> {
 
 /// Forces in a stage: loads of the coordinates, rates of the bristles, what springs and frictions do, load of the driver.
 #[derive(Clone, Copy)]
-struct Felt<R, const N: usize> {
+struct Forces<R, const N: usize> {
     load: [R; N],
     bristle: [R; N],
     ties: [R; MOST_SPRINGS],
@@ -300,7 +300,7 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
         given: &Given<R, N>,
         driver: Driven<R>,
         tau: R,
-    ) -> (Motion<R, N>, Felt<R, N>) {
+    ) -> (Motion<R, N>, Forces<R, N>) {
         let felt = self.forces(at, given, driver, tau);
         let rate = Motion {
             q: at.v,
@@ -312,7 +312,7 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
 
     /// Forces with the stage step `tau`.
     #[inline(always)]
-    fn forces(&self, at: &Motion<R, N>, given: &Given<R, N>, driver: Driven<R>, tau: R) -> Felt<R, N> {
+    fn forces(&self, at: &Motion<R, N>, given: &Given<R, N>, driver: Driven<R>, tau: R) -> Forces<R, N> {
         let mut load = [R::zero(); N];
         let (mut ties, mut rubs, mut on_driver) = ([R::zero(); MOST_SPRINGS], [R::zero(); N], R::zero());
         for (load, (value, signal)) in load.iter_mut().zip(given.applied.iter().zip(&self.applied)) {
@@ -354,7 +354,7 @@ impl<R: Real, L: Law<R>, const N: usize> Plan<R, L, N> {
                 }
             }
         }
-        Felt {
+        Forces {
             load,
             bristle,
             ties,
@@ -719,7 +719,7 @@ trait Note<R, L, const N: usize> {
         at: &Motion<R, N>,
         given: &Given<R, N>,
         driver: Driven<R>,
-        felt: &Felt<R, N>,
+        felt: &Forces<R, N>,
         share: f64,
     );
 }
@@ -727,7 +727,7 @@ trait Note<R, L, const N: usize> {
 /// Nobody looks.
 impl<R, L, const N: usize> Note<R, L, N> for () {
     #[inline(always)]
-    fn stage(&mut self, _: &Plan<R, L, N>, _: &Motion<R, N>, _: &Given<R, N>, _: Driven<R>, _: &Felt<R, N>, _: f64) {}
+    fn stage(&mut self, _: &Plan<R, L, N>, _: &Motion<R, N>, _: &Given<R, N>, _: Driven<R>, _: &Forces<R, N>, _: f64) {}
 }
 
 /// What the report keeps of an element over some steps: the energy it delivered, and its force.
@@ -840,7 +840,7 @@ impl<L, const N: usize> Note<f64, L, N> for Book<N> {
         at: &Motion<f64, N>,
         given: &Given<f64, N>,
         driver: Driven<f64>,
-        felt: &Felt<f64, N>,
+        felt: &Forces<f64, N>,
         share: f64,
     ) {
         for (i, tie) in plan.ties.iter().enumerate().take(plan.tie_count) {
@@ -1003,7 +1003,7 @@ pub(super) fn run<const S: usize>(
     scratch: &mut Scratch,
     steps: u64,
 ) -> Option<Result<(), NotFinite>> {
-    Some(match &network.fused()?.0 {
+    Some(match &super::fused(network)?.0 {
         Kind::One(plan) => plan.run(tableau, network, &Masses::of(network), state, scratch, steps),
         Kind::Two(plan) => plan.run(tableau, network, &Masses::of(network), state, scratch, steps),
         Kind::Arm(plan) => {

@@ -5,14 +5,16 @@
 //!
 //! Gyroscopic, centrifugal and Coriolis forces take no part in h: see `free_bodies` and `coast`.
 //!
-//! Where friction and contact are not solved together (bristles whose force falls faster than the masses hold), the step is done in
-//! halves, and halves of these: with the step the mass outweighs every force. Profiles and drivers are those of the whole step.
+//! Where friction and contact are not solved together (bristles whose force falls faster than the masses hold, heaps), the step is done in
+//! halves, and halves of these: with the step the mass outweighs every force. Profiles and drivers are those of the whole step. Where that
+//! does not help, a larger residual is allowed, and told of (`ATTEMPTS`).
 
-use super::{Halt, NotFinite, Work, balls, finite};
+use super::{Halt, NotFinite, WORTHWHILE, Work, balls, finite};
 use crate::body::frame::vector;
-use crate::body::rigid_body::advance_rotation;
-use crate::network::few::WORTHWHILE;
-use crate::network::implicit::{ImplicitScratch, ImplicitStage, solve_islands};
+use crate::network::coupled::SOLVED;
+use crate::network::implicit::{
+    ImplicitScratch, ImplicitStage, Span, UNSOLVED, move_linkages, solve_islands, still_joints, turn,
+};
 use crate::network::rigid::clear_observations;
 use crate::network::stage::{Stage, apply_in, input_power};
 use crate::network::{Drive, Layout, Network, NetworkState, Scratch};
@@ -31,10 +33,10 @@ pub(crate) fn run<const OBSERVE: bool>(
 ) -> Result<(), Halt> {
     if !OBSERVE
         && steps > 0
-        && let Some(lone) = network.lone()
+        && let Some(alone) = super::one_coordinate(network)
     {
         while steps > 0 {
-            let done = lone.advance(network, state, scratch, steps);
+            let done = alone.advance(network, state, scratch, steps);
             if done == 0 {
                 break;
             }
@@ -56,9 +58,9 @@ pub(crate) fn run_tallied(
     steps: u64,
 ) -> u64 {
     let mut done = 0;
-    if let Some(lone) = network.lone() {
+    if let Some(alone) = super::one_coordinate(network) {
         while done < steps {
-            match lone.advance_tallied(network, state, scratch, (work, tallies), steps - done) {
+            match alone.advance_tallied(network, state, scratch, (work, tallies), steps - done) {
                 0 => break,
                 some => done += some,
             }
@@ -81,14 +83,14 @@ pub(crate) fn run_tallied(
 
 /// A part of a step, or all of it.
 #[derive(Clone, Copy)]
-struct Part {
+pub(super) struct Part {
     /// Its length, and what share of the step it is.
-    step: f64,
-    share: f64,
+    pub(super) step: f64,
+    pub(super) share: f64,
     /// What is left of the step where it begins.
-    left: f64,
+    pub(super) left: f64,
     /// Whether the step ends with it.
-    last: bool,
+    pub(super) last: bool,
 }
 
 /// Least share of a part.
@@ -96,8 +98,15 @@ const SPLINTER: f64 = 1.0 / (1u32 << 24) as f64;
 /// Parts of one step that may fail before it is given up: where nothing is solved each takes milliseconds.
 const MOST_FAILURES: u32 = 1000;
 
+/// What is tried in turn where a whole step is not solved: the residual that is allowed, the first share of the step, the least one.
+pub(super) const ATTEMPTS: [(f64, f64, f64); 3] = [
+    (SOLVED, 0.5, 0.25),
+    (1e-2 * UNSOLVED, 1.0, SPLINTER),
+    (UNSOLVED, 1.0, SPLINTER),
+];
+
 /// Why a part of a step did not succeed.
-enum Trouble {
+pub(super) enum Trouble {
     NotFinite(NotFinite),
     /// A law or a velocity is no number, which no part of the step would change.
     Undefined,
@@ -106,7 +115,7 @@ enum Trouble {
 }
 
 impl Trouble {
-    fn halt(self, time: f64) -> Halt {
+    pub(super) fn halt(self, time: f64) -> Halt {
         match self {
             Trouble::NotFinite(NotFinite { index }) => Halt::NotFinite { index },
             Trouble::Undefined | Trouble::Unsolved => Halt::Unsolved { time },
@@ -155,27 +164,40 @@ fn in_halves<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work
     let ImplicitScratch { start, start_work, .. } = &mut scratch.implicit;
     start.copy_from_slice(&scratch.trial);
     start_work.copy_from(work);
-    let outcome = by_shares(&mut |done, share| {
-        let part = Part {
-            step: share * network.step,
-            share,
-            left: (1.0 - done) * network.step,
-            last: done + share == 1.0,
-        };
-        piece::<OBSERVE>(network, scratch, work, part)?;
-        std::mem::swap(&mut scratch.trial, &mut scratch.sum);
-        Ok(())
-    });
-    if outcome.is_err() {
+    let mut outcome = Ok(());
+    for (allowed, first, least) in ATTEMPTS {
+        scratch.implicit.allowed = allowed;
+        outcome = by_shares(first, least, &mut |done, share| {
+            let part = Part {
+                step: share * network.step,
+                share,
+                left: (1.0 - done) * network.step,
+                last: done + share == 1.0,
+            };
+            piece::<OBSERVE>(network, scratch, work, part)?;
+            std::mem::swap(&mut scratch.trial, &mut scratch.sum);
+            Ok(())
+        });
+        scratch.implicit.allowed = SOLVED;
+        if outcome.is_ok() {
+            break;
+        }
         scratch.trial.copy_from_slice(&scratch.implicit.start);
         work.copy_from(&scratch.implicit.start_work);
+        if !matches!(outcome, Err(Trouble::Unsolved)) {
+            break;
+        }
     }
     outcome
 }
 
-/// Does a whole in shares: halves, and halves of what fails. `part` is told how much is done, and the share to do.
-fn by_shares(part: &mut dyn FnMut(f64, f64) -> Result<(), Trouble>) -> Result<(), Trouble> {
-    let (mut done, mut share, mut failures) = (0.0, 0.5, 0);
+/// Does a whole in shares, from the first one down to the least: halves of what fails. `part` is told how much is done, and the share to do.
+pub(super) fn by_shares(
+    first: f64,
+    least: f64,
+    part: &mut dyn FnMut(f64, f64) -> Result<(), Trouble>,
+) -> Result<(), Trouble> {
+    let (mut done, mut share, mut failures) = (0.0, first, 0);
     while done < 1.0 {
         match part(done, share) {
             Ok(()) => {
@@ -185,7 +207,7 @@ fn by_shares(part: &mut dyn FnMut(f64, f64) -> Result<(), Trouble>) -> Result<()
                     share *= 2.0;
                 }
             }
-            Err(Trouble::Unsolved) if share > SPLINTER && failures < MOST_FAILURES => {
+            Err(Trouble::Unsolved) if share > least && failures < MOST_FAILURES => {
                 failures += 1;
                 share *= 0.5;
             }
@@ -197,7 +219,7 @@ fn by_shares(part: &mut dyn FnMut(f64, f64) -> Result<(), Trouble>) -> Result<()
 
 /// A part of a step, from `scratch.trial` to `scratch.sum`.
 #[inline(always)]
-fn piece<const OBSERVE: bool>(
+pub(super) fn piece<const OBSERVE: bool>(
     network: &Network,
     scratch: &mut Scratch,
     work: &mut Work,
@@ -206,7 +228,7 @@ fn piece<const OBSERVE: bool>(
     let n = network.layout.integrated();
     network.place_bodies(&scratch.trial, &mut scratch.frames, &mut scratch.linkages);
     if OBSERVE {
-        clear_observations(&network.rigid, &scratch.trial, &mut scratch.seen);
+        clear_observations(network, &scratch.trial, &mut scratch.seen);
     }
     let (before, _, mut room) = scratch.parts();
     apply_in::<OBSERVE, _>(network, &network.elements, before, &mut room, part.step);
@@ -221,7 +243,7 @@ fn piece<const OBSERVE: bool>(
         group.resolve(&mut stage::<OBSERVE>(network, scratch, part));
     }
     if !network.islands.is_empty() {
-        let solved = solve_islands::<OBSERVE>(network, scratch, part.step);
+        let solved = solve_islands::<OBSERVE>(network, scratch, Span::whole(part.step));
         // A solve that was stopped may end anywhere.
         if is_set(scratch.stop.as_ref()) {
             return Err(Trouble::Stopped);
@@ -236,8 +258,11 @@ fn piece<const OBSERVE: bool>(
     }
     move_positions(network, scratch, part);
     let lost = coast::<OBSERVE>(network, scratch, part.step);
+    let Some(stilled) = still_joints::<OBSERVE>(network, scratch, part.step) else {
+        return Err(Trouble::Unsolved);
+    };
     if OBSERVE {
-        work.kinetic += lost;
+        work.kinetic += lost + stilled;
     }
     if !network.islands.is_empty() {
         forget_traces(&mut scratch.sum[..n]);
@@ -248,7 +273,7 @@ fn piece<const OBSERVE: bool>(
 
 /// A motion that a damper ends halves for ever, down to numbers that have lost their digits, with which nothing is solved. Long before
 /// that it is no motion.
-fn forget_traces(values: &mut [f64]) {
+pub(super) fn forget_traces(values: &mut [f64]) {
     const TRACE: f64 = 1e-200;
     for value in values {
         if value.abs() < TRACE {
@@ -258,7 +283,11 @@ fn forget_traces(values: &mut [f64]) {
 }
 
 #[inline(always)]
-fn stage<'a, const OBSERVE: bool>(network: &'a Network, scratch: &'a mut Scratch, part: Part) -> ImplicitStage<'a> {
+pub(super) fn stage<'a, const OBSERVE: bool>(
+    network: &'a Network,
+    scratch: &'a mut Scratch,
+    part: Part,
+) -> ImplicitStage<'a> {
     ImplicitStage {
         network,
         step: part.step,
@@ -275,7 +304,7 @@ fn stage<'a, const OBSERVE: bool>(network: &'a Network, scratch: &'a mut Scratch
 /// v̄: the velocities without friction and rigid contact; element states by their explicit rates; driven velocities. False if the spin of a
 /// rigid body was not found.
 #[inline(always)]
-fn free_velocities(network: &Network, scratch: &mut Scratch, part: Part) -> bool {
+pub(super) fn free_velocities(network: &Network, scratch: &mut Scratch, part: Part) -> bool {
     let layout = &network.layout;
     let step = part.step;
     let inertial = (&network.inverse_mass[..], &network.gravity[..]);
@@ -404,7 +433,7 @@ pub(super) fn move_drives<R: Real>(drives: &[Drive<R>], signals: &[R], step: R, 
 
 /// x_k = x_{k−1} + T·v_k; rotations turn by the angle T·ω.
 #[inline(always)]
-fn move_positions(network: &Network, scratch: &mut Scratch, part: Part) {
+pub(super) fn move_positions(network: &Network, scratch: &mut Scratch, part: Part) {
     let step = part.step;
     let Scratch {
         trial,
@@ -433,16 +462,7 @@ fn move_positions(network: &Network, scratch: &mut Scratch, part: Part) {
     for placed in &network.bodies {
         turn(placed.q, placed.v, step, trial, sum);
     }
-    for placed in network
-        .linkages
-        .iter()
-        .filter(|placed| placed.positions != placed.velocities)
-    {
-        turn(placed.q, placed.v, step, trial, sum);
-        for i in 6..placed.velocities {
-            sum[placed.q + i + 1] = trial[placed.q + i + 1] + step * sum[placed.v + i];
-        }
-    }
+    move_linkages(network, step, trial, sum);
     if implicit.shifted {
         sum[velocities.clone()].copy_from_slice(&implicit.ends[velocities]);
     }
@@ -471,18 +491,8 @@ fn coast<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, step: f6
     lost
 }
 
-/// Moves the pose that begins at `q` with the velocities that begin at `v`.
-fn turn(q: usize, v: usize, step: f64, before: &[f64], after: &mut [f64]) {
-    for i in 0..3 {
-        after[q + i] = before[q + i] + step * after[v + i];
-    }
-    let spin = Vector3::new(after[v + 3], after[v + 4], after[v + 5]);
-    let rotation = advance_rotation([3, 4, 5, 6].map(|i| before[q + i]), &spin, step);
-    after[q + 3..q + 7].copy_from_slice(&rotation);
-}
-
 /// The energy ledger of the step: every force acted through the whole step, so its work is T·f·w⁺.
-fn account(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64) {
+pub(super) fn account(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64) {
     let layout = &network.layout;
     work.kinetic += network.kinetic_loss(
         (&scratch.trial, &scratch.sum),
@@ -503,8 +513,24 @@ fn account(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64)
         signals,
         compression,
         seen,
+        implicit,
         ..
     } = scratch;
+    for group in &network.frictions {
+        group.regather(rate, seen);
+    }
+    network.observe_stiff_springs(rate, sum, load, seen, step);
+    if !network.point_springs.is_empty() {
+        network.place_bodies(rate, frames, linkages);
+        network.observe_point_springs(rate, (frames, linkages), (step, load), seen);
+    }
+    // Impacts and overlaps move bodies by more than their velocity at the end; what that does is the method's own.
+    if implicit.shifted {
+        for v in layout.velocities() {
+            rate[v] += implicit.shift[v];
+        }
+        work.displaced += step * implicit.lifted;
+    }
     network.place_bodies(rate, frames, linkages);
     let moved = Stage {
         network,
@@ -521,11 +547,7 @@ fn account(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64)
     for group in &network.elements {
         group.regather(&moved, seen);
     }
-    for group in &network.frictions {
-        group.regather(moved.state, seen);
-    }
-    network.observe_stiff_springs(rate, sum, load, seen, step);
-    work.input += step * input_power(network, sum, load, signals.get(), seen);
+    work.input += step * (input_power(network, rate, load, linkages, signals.get(), seen) + implicit.belts);
     for (element, seen) in seen.iter().enumerate() {
         work.delivered[element] += step * seen.power;
         work.kinetic -= step * seen.impact;
@@ -544,7 +566,7 @@ mod tests {
         // Whatever is longer than a share fails: how many fail, how many succeed, how much is done.
         let with_most = |most: f64| {
             let (mut failed, mut done, mut sum) = (0, 0, 0.0);
-            let outcome = by_shares(&mut |before, share| {
+            let outcome = by_shares(0.5, SPLINTER, &mut |before, share| {
                 assert_eq!(before, sum);
                 if share > most {
                     failed += 1;
@@ -569,7 +591,7 @@ mod tests {
         );
         // What is not a matter of the step is not tried again.
         let mut tried = 0;
-        let outcome = by_shares(&mut |_, _| {
+        let outcome = by_shares(0.5, SPLINTER, &mut |_, _| {
             tried += 1;
             Err(Trouble::Stopped)
         });

@@ -2,7 +2,7 @@
 //! does exactly what its network would do alone, bit for bit (tested).
 
 use super::runge_kutta::{EULER, RK4};
-use super::{Method, abreast, balls, fused, lone};
+use super::{Method, abreast, balls, fused, one_coordinate};
 use crate::network::abreast::WIDTH;
 use crate::network::{Network, NetworkState, Scratch};
 
@@ -36,7 +36,7 @@ pub(crate) fn most(method: Method, network: &Network) -> usize {
 /// Whether the network is one of the smallest, for which there is a shorter way.
 fn stays_in_registers(method: Method, network: &Network) -> bool {
     match method {
-        Method::ImplicitEuler => network.lone().is_some() || balls::are_all(network),
+        Method::ImplicitEuler => super::one_coordinate(network).is_some() || balls::are_all(network),
         Method::Euler | Method::Rk4 => fused::lanes::takes(network),
         _ => false,
     }
@@ -51,7 +51,7 @@ pub(crate) fn run(method: Method, lanes: &mut [Lane<'_>], steps: u64) {
     match (small, method) {
         (false, _) => abreast::run_lanes(method, lanes, steps),
         (_, Method::ImplicitEuler) if balls::are_all(lanes[0].network) => balls::run_lanes(lanes, steps),
-        (_, Method::ImplicitEuler) => lone::run_lanes(lanes, steps),
+        (_, Method::ImplicitEuler) => one_coordinate::run_lanes(lanes, steps),
         (_, Method::Euler) => fused::lanes::run_lanes(&EULER, lanes, steps),
         (_, Method::Rk4) => fused::lanes::run_lanes(&RK4, lanes, steps),
         _ => (),

@@ -12,116 +12,14 @@
 //! Energies that went through the network are integrated along with the state, by the same method, and take no part in
 //! the choice of the step.
 
-use super::newmark::{AtEnd, Span};
 use super::{Halt, Work, adaptive, stiff};
+use crate::network::groups::AtEnd;
+use crate::network::march::{INTERPOLANT, MarchRoom};
+pub use crate::network::march::{March, Statistics, StepControl};
+use crate::network::span::Span;
 use crate::network::stage::{Room, evaluate_at, evaluate_groups_at, input_power};
 use crate::network::{Network, NetworkState, Scratch};
-use crate::snapshot::carried;
 use crate::stop::{Stop, is_set};
-
-/// How steps are chosen.
-#[derive(Clone, Debug, PartialEq)]
-pub struct StepControl {
-    /// Relative tolerance.
-    pub relative: f64,
-    /// Absolute tolerance of every number, if given.
-    pub absolute: Option<f64>,
-    /// Longest internal step, s.
-    pub longest: f64,
-    /// Internal step that is kept whatever its error, s; 0 leaves it to rounding.
-    pub shortest: f64,
-    /// End of the run: an internal step ends there, s.
-    pub end: f64,
-    /// Whether steps are implicit and need a matrix.
-    pub stiff: bool,
-    /// A size of each state of an element, where one is known before the run; else 0.
-    pub sizes: Vec<f64>,
-}
-
-/// What a run with internal steps has cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
-pub struct Statistics {
-    /// Internal steps.
-    pub steps: u64,
-    /// Steps tried and not kept.
-    pub rejected: u64,
-    /// Evaluations of the network, with those for difference quotients where elements do not know their derivatives.
-    pub rates: u64,
-    /// Matrices of derivatives.
-    pub jacobians: u64,
-    /// Factored matrices.
-    pub factorisations: u64,
-    /// Steps kept at `min_step` although their error was above the tolerance.
-    pub forced: u64,
-}
-
-/// Number of coefficients of the interpolant.
-const INTERPOLANT: usize = 5;
-
-/// How far a method has gone ahead of the output, and all it must know to go on.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct March {
-    /// Start of the last internal step, s.
-    start: f64,
-    /// Its end: the front, s.
-    pub(crate) time: f64,
-    /// Length to try next, s.
-    next: f64,
-    /// Error of the last step over the tolerance.
-    error: f64,
-    /// Whether the front is at a known break of a profile.
-    at_break: bool,
-    /// Whether `rate` is that of the front.
-    fresh: bool,
-    /// Whether the front was set from outside.
-    foreign: bool,
-    /// Something sudden happens before this time, s: steps that begin earlier have to meet a stricter tolerance.
-    wary_until: f64,
-    /// Steps in a row that were kept at the smallest length only because there is none smaller.
-    cornered: u32,
-    /// State at the front, followed by the energies.
-    pub(crate) front: Vec<f64>,
-    /// Its rate.
-    pub(crate) rate: Vec<f64>,
-    /// Interpolant of the last step.
-    interpolant: [Vec<f64>; INTERPOLANT],
-    /// Greatest departure of each number from its initial value so far.
-    departure: Vec<f64>,
-    /// The greatest of all positions and of all velocities.
-    reach: [f64; 2],
-    /// The matrix of the stiff method, kept as long as it serves.
-    pub(crate) memory: stiff::Memory,
-}
-
-carried!(
-    March: start, time, next, error, at_break, fresh, foreign, wary_until, cornered, front, rate, interpolant, departure, reach, memory;
-    not
-);
-carried!(Statistics: steps, rejected, rates, jacobians, factorisations, forced; not);
-
-/// What is known of the numbers of the state.
-#[derive(Default)]
-pub(crate) struct Rows {
-    /// Which are prescribed, or follow from others, and have no error.
-    pub(crate) driven: Vec<bool>,
-    /// States that follow from the displacement of a stiff step.
-    pub(crate) mapped: Vec<usize>,
-    /// The position and the velocity of the only coordinate that is left, if there is nothing else.
-    pub(crate) lone: Option<[usize; 2]>,
-}
-
-/// Buffers of a step.
-#[derive(Default)]
-pub(crate) struct MarchRoom {
-    /// Rates of stages, and whatever else a method keeps.
-    pub(crate) stages: [Vec<f64>; 7],
-    /// State at the end of the step.
-    pub(crate) next: Vec<f64>,
-    rows: Rows,
-    /// The whole state, ground included, at the start of the step and at its first stage; empty if nothing is mapped.
-    pub(crate) ends: [Vec<f64>; 2],
-    pub(crate) statistics: Statistics,
-}
 
 /// One internal step that is tried.
 #[derive(Clone, Copy, Debug)]
@@ -183,7 +81,14 @@ impl Bench<'_> {
         rate[..n].copy_from_slice(&self.room.rate[..n]);
         if OBSERVE {
             let room = &self.room;
-            let power = input_power(self.network, self.trial, room.load, room.signals.get(), room.seen);
+            let power = input_power(
+                self.network,
+                self.trial,
+                room.load,
+                room.linkages,
+                room.signals.get(),
+                room.seen,
+            );
             rate[n] = power + *room.motor_power;
             for (power, seen) in rate[n + 1..].iter_mut().zip(&*room.seen) {
                 *power = seen.power;
@@ -209,89 +114,6 @@ impl Bench<'_> {
 }
 
 impl March {
-    /// At the start of a run.
-    pub(crate) fn new(network: &Network) -> March {
-        let Some(control) = &network.control else {
-            return March::default();
-        };
-        let n = network.layout.integrated();
-        let size = n + 1 + network.element_count;
-        let mut front = vec![0.0; size];
-        front[..n].copy_from_slice(&network.initial[..n]);
-        March {
-            next: (1e-3 * network.step).min(control.longest),
-            error: 1.0,
-            front,
-            rate: vec![0.0; size],
-            interpolant: std::array::from_fn(|_| vec![0.0; size]),
-            departure: vec![0.0; n],
-            memory: if control.stiff {
-                stiff::Memory::new(n, Rows::new(network).unknown())
-            } else {
-                stiff::Memory::default()
-            },
-            ..March::default()
-        }
-    }
-
-    /// Forgets what lies beyond the present output point: from here on something else may act.
-    pub(crate) fn restart(&mut self, values: &[f64], time: f64, work: &Work, step: f64) {
-        let n = self.departure.len();
-        (self.start, self.time) = (time, time);
-        (self.fresh, self.foreign, self.at_break, self.cornered) = (false, true, true, 0);
-        (self.next, self.error) = (self.next.min(step), 1.0);
-        self.front[..n].copy_from_slice(&values[..n]);
-        self.front[n] = work.input;
-        self.front[n + 1..].copy_from_slice(&work.delivered);
-        self.memory.forget();
-    }
-
-    /// A size that number `index` of the state is thought to change by.
-    pub(crate) fn typical(&self, network: &Network, index: usize) -> f64 {
-        let least = if index < network.layout.first_state() {
-            1e-3
-        } else {
-            1e-9
-        };
-        self.departure[index].max(least)
-    }
-
-    /// Tolerance of number `index` of the state if it ends a step at `value`.
-    #[inline]
-    pub(crate) fn tolerance(&self, network: &Network, control: &StepControl, index: usize, value: f64) -> f64 {
-        let layout = &network.layout;
-        let departure = self.departure[index].max((value - network.initial[index]).abs());
-        let absolute = control.absolute.unwrap_or_else(|| {
-            let least = match index.checked_sub(layout.first_state()) {
-                Some(state) => control.sizes[state].max(1e-12),
-                None if index >= layout.positions => (1e-6 * self.reach[1]).max(1e-9),
-                None => (1e-6 * self.reach[0]).max(1e-9),
-            };
-            control.relative * least
-        });
-        // A number far from 0 that has hardly moved is not known better than to its rounding.
-        (absolute + control.relative * departure).max(8.0 * f64::EPSILON * value.abs())
-    }
-
-    /// The state and energies at a time within the last internal step.
-    fn interpolate(&self, time: f64, mut put: impl FnMut(usize, f64)) {
-        if time == self.time {
-            self.front.iter().enumerate().for_each(|(i, value)| put(i, *value));
-            return;
-        }
-        let s = (time - self.start) / (self.time - self.start);
-        let r = 1.0 - s;
-        let [a, b, c, d, e] = &self.interpolant;
-        for i in 0..a.len() {
-            put(i, a[i] + s * (b[i] + r * (c[i] + s * (d[i] + r * e[i]))));
-        }
-    }
-
-    /// Whether the front has not yet reached a time.
-    pub(crate) fn behind(&self, time: f64) -> bool {
-        self.time < time
-    }
-
     fn interval(&self, network: &Network, control: &StepControl, room: &Room<'_>, floor: f64) -> Interval {
         let next_break = network
             .signals
@@ -315,65 +137,6 @@ impl March {
             opens: self.at_break,
             closes: length == left && limit == next_break,
         }
-    }
-}
-
-impl MarchRoom {
-    pub(crate) fn new(network: &Network) -> MarchRoom {
-        if network.control.is_none() {
-            return MarchRoom::default();
-        }
-        let n = network.layout.integrated();
-        let size = n + 1 + network.element_count;
-        let rows = Rows::new(network);
-        let whole = if rows.mapped.is_empty() {
-            0
-        } else {
-            network.layout.len()
-        };
-        MarchRoom {
-            // Difference quotients keep a rate and the loads in one of them.
-            stages: std::array::from_fn(|_| vec![0.0; size.max(n + network.layout.velocities)]),
-            next: vec![0.0; size],
-            rows,
-            ends: std::array::from_fn(|_| vec![0.0; whole]),
-            statistics: Statistics::default(),
-        }
-    }
-}
-
-impl Rows {
-    fn new(network: &Network) -> Rows {
-        let n = network.layout.integrated();
-        let mut driven = vec![false; n];
-        for drive in &network.drives {
-            driven[drive.coordinate.v] = true;
-            driven[drive.coordinate.q] |= drive.position;
-        }
-        let mut mapped = Vec::new();
-        if network.control.as_ref().is_some_and(|control| control.stiff) {
-            let mut name = |state: usize, has_error: bool| {
-                mapped.push(state);
-                driven[state] = !has_error;
-            };
-            network.elements.iter().for_each(|group| group.mapped(&mut name));
-        }
-        let mut rows = Rows {
-            driven,
-            mapped,
-            lone: None,
-        };
-        rows.lone = match rows.unknown()[..] {
-            [q, v] if v == q + network.layout.positions => Some([q, v]),
-            _ => None,
-        };
-        rows
-    }
-
-    /// The numbers that a step has to be solved for.
-    fn unknown(&self) -> Vec<usize> {
-        let known = |i: &usize| self.driven[*i] || self.mapped.contains(i);
-        (0..self.driven.len()).filter(|i| !known(i)).collect()
     }
 }
 

@@ -5,15 +5,16 @@ mod adaptive;
 mod balls;
 pub(crate) mod fused;
 pub mod implicit_euler;
+pub mod implicit_midpoint;
 pub(crate) mod lanes;
-pub(crate) mod lone;
 pub mod march;
 pub mod newmark;
+pub(crate) mod one_coordinate;
 pub mod runge_kutta;
 mod stiff;
 
+pub use crate::network::work::Work;
 use crate::network::{Network, NetworkState, Scratch};
-use crate::snapshot::carried;
 use crate::tally::Tallies;
 
 /// A method of integration.
@@ -25,6 +26,8 @@ pub enum Method {
     Rk4,
     /// Friction and contact at the end of the step (the paper on model P, eqs 12-19).
     ImplicitEuler,
+    /// Forces in the middle of the step, friction and contact as in the implicit Euler step where something comes to rest, breaks away or closes.
+    ImplicitMidpoint,
     /// An explicit pair of orders 5 and 4 that chooses its own steps.
     Adaptive,
     /// Newmark's rule with the equations of the step solved, friction by its return mapping (the paper on the trapezoidal update, eq 32).
@@ -69,6 +72,13 @@ pub const METHODS: &[MethodRow] = &[
         summary: "friction and contact solved at the end of the step: exact stick at any step",
     },
     MethodRow {
+        name: "implicit-midpoint",
+        method: Method::ImplicitMidpoint,
+        order: 2,
+        summary: "forces in the middle of the step, the step split where something comes to rest, breaks away or closes: exact stick, \
+                  and vibration and rotation keep their energy",
+    },
+    MethodRow {
         name: "adaptive",
         method: Method::Adaptive,
         order: 5,
@@ -108,7 +118,7 @@ impl Method {
 
     /// Whether the method solves friction at the end of the step.
     pub fn implicit(self) -> bool {
-        self == Method::ImplicitEuler
+        matches!(self, Method::ImplicitEuler | Method::ImplicitMidpoint)
     }
 
     /// Whether the method is one of Newmark's rules, which move masses and inertias only.
@@ -162,11 +172,46 @@ impl Method {
             Method::Euler => runge_kutta::run::<OBSERVE, 1>(&runge_kutta::EULER, network, state, scratch, work, steps)?,
             Method::Rk4 => runge_kutta::run::<OBSERVE, 4>(&runge_kutta::RK4, network, state, scratch, work, steps)?,
             Method::ImplicitEuler => implicit_euler::run::<OBSERVE>(network, state, scratch, work, steps)?,
+            Method::ImplicitMidpoint => implicit_midpoint::run::<OBSERVE>(network, state, scratch, work, steps)?,
             Method::Trapezoidal | Method::Newmark => newmark::run::<OBSERVE>(network, state, scratch, work, steps)?,
             Method::Adaptive | Method::Stiff => march::run::<OBSERVE>(network, state, scratch, work, steps)?,
         }
         Ok(())
     }
+}
+
+/// Short ways through the steps of a small network, where it has one.
+struct Shortcuts {
+    /// The implicit step of one free coordinate, on which nothing unusual acts.
+    one_coordinate: Option<Box<one_coordinate::OneCoordinate>>,
+    /// The explicit step of one or two masses or an arm of two hinges.
+    fused: Option<Box<fused::Small>>,
+}
+
+/// The short ways of a network. They are found when they are asked for first, before any step: no step allocates.
+#[inline(always)]
+fn shortcuts(network: &Network) -> Option<&Shortcuts> {
+    network.prepared.get(|| Shortcuts {
+        one_coordinate: one_coordinate::OneCoordinate::of(network).map(Box::new),
+        fused: fused::Small::of(network).map(Box::new),
+    })
+}
+
+/// The short way through the implicit step, if the network has one.
+#[inline(always)]
+pub(crate) fn one_coordinate(network: &Network) -> Option<&one_coordinate::OneCoordinate> {
+    shortcuts(network)?.one_coordinate.as_deref()
+}
+
+/// The short way through an explicit step, if the network has one.
+#[inline(always)]
+fn fused(network: &Network) -> Option<&fused::Small> {
+    shortcuts(network)?.fused.as_deref()
+}
+
+/// Finds now what no step may allocate.
+pub(crate) fn prepare(network: &Network) {
+    let _ = shortcuts(network);
 }
 
 /// Why a method cannot go on.
@@ -197,72 +242,8 @@ pub struct NotFinite {
     pub index: usize,
 }
 
-/// Energies that went through the network, integrated by the method itself.
-#[derive(Clone, Debug, Default)]
-pub struct Work {
-    /// Energy put in by drivers, actuators and applied forces.
-    pub input: f64,
-    /// Energy each element delivered to the bodies.
-    pub delivered: Vec<f64>,
-    /// Part of it that is the method's own doing: a spring taken at the start of a step that stretches by Δ delivers
-    /// ½·k·Δ² more than it loses, one taken at the end as much less.
-    pub own: Vec<f64>,
-    /// Kinetic energy the method loses by itself.
-    pub kinetic: f64,
-}
-
-carried!(Work: input, delivered, own, kinetic; not);
-
-impl Work {
-    /// None yet, of so many elements.
-    pub fn new(elements: usize) -> Self {
-        Work {
-            delivered: vec![0.0; elements],
-            own: vec![0.0; elements],
-            ..Work::default()
-        }
-    }
-
-    /// Whether all energies are numbers.
-    pub(crate) fn is_finite(&self) -> bool {
-        let mut sums = self
-            .delivered
-            .iter()
-            .chain(&self.own)
-            .chain([&self.input, &self.kinetic]);
-        sums.all(|sum| sum.is_finite())
-    }
-
-    /// Takes the energies of another, of as many elements.
-    pub(crate) fn copy_from(&mut self, other: &Work) {
-        (self.input, self.kinetic) = (other.input, other.kinetic);
-        self.delivered.copy_from_slice(&other.delivered);
-        self.own.copy_from_slice(&other.own);
-    }
-}
-
-/// Does something with each of `n` numbers. In the buffers of a small network they are done one by one: they were
-/// written one by one just before, and reading two at once would have to wait until both have reached the memory.
-///
-/// A macro: a closure would not always be inlined, and a call would leave code that is compiled for wide vectors.
-macro_rules! each {
-    ($n:expr, $room:expr, |$i:ident| $act:expr) => {
-        if $room == $crate::network::few::SMALL {
-            for $i in 0..$n {
-                // The compiler does not join turns of a loop that may end early.
-                if $i == $crate::network::few::SMALL {
-                    break;
-                }
-                $act;
-            }
-        } else {
-            for $i in 0..$n {
-                $act;
-            }
-        }
-    };
-}
-pub(crate) use each;
+/// Fewest steps in one call for which it pays to look at the network first.
+pub(crate) const WORTHWHILE: u64 = 8;
 
 /// Refuses numbers that are not finite. `check` is the sum of x·0 over all of `values`: 0 for every finite x and NaN
 /// otherwise, so that one comparison takes the place of one for each number.

@@ -9,131 +9,15 @@
 //! of first order, and only for small steps. The unknown is v₁.
 
 use super::{Halt, NotFinite, Work, finite};
-use crate::element::{Elements, Observation};
-use crate::network::dense::{lu_apply, lu_factor};
-use crate::network::stage::{Groups, Stage, apply, apply_in, input_power};
+use crate::math::dense::{lu_apply, lu_factor};
+use crate::network::groups::AtEnd;
+use crate::network::newmark::NewmarkRoom;
+pub use crate::network::newmark::Rule;
+use crate::network::span::{Course, Span};
+use crate::network::stage::{apply, apply_in, input_power};
 use crate::network::tangent::Tangent;
 use crate::network::{Network, NetworkState, Scratch};
-use crate::snapshot::carried;
 use crate::stop::is_set;
-
-/// The rule of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Rule {
-    /// Weight of the new acceleration in the position.
-    pub beta: f64,
-    /// Weight of the new acceleration in the velocity.
-    pub gamma: f64,
-    /// Weight of the new velocity in the mean velocity of the step: ½, or 1 for backward differences.
-    pub mean: f64,
-    /// Friction is linearised at the start of the step, and the step solved once.
-    pub linear: bool,
-    /// Newton's method without safeguards, as published: it can fail.
-    pub plain: bool,
-    /// What the first coordinate rubs on: a position, and how far the first coordinate goes along with it.
-    pub carrier: Option<(usize, f64)>,
-}
-
-/// A step in progress, as frictions see it.
-#[derive(Clone, Copy)]
-pub struct Span<'a> {
-    /// State at the start.
-    pub before: &'a [f64],
-    /// The step T.
-    pub step: f64,
-    /// How laws go through it.
-    pub course: Course,
-    /// Another state on the way.
-    pub other: &'a [f64],
-    /// What the velocities at the start, in that other state and at the end count in the mean velocity of the step.
-    pub weights: [f64; 3],
-}
-
-/// How friction laws go through a step that is solved as a whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Course {
-    /// Linearised at the start.
-    Linear,
-    /// By their own implicit update, with the mean velocity.
-    Mean,
-    /// So, with what they found last as a guess, where a law maps steps ([`stickslip_core::friction::Bristle::maps`]); the
-    /// others give their rates at the end.
-    Mapped,
-}
-
-/// Room for the equations of a step; empty for other methods.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct NewmarkRoom {
-    /// State and accelerations at the start.
-    before: Vec<f64>,
-    acceleration: Vec<f64>,
-    /// Unknown velocities, the residual there, and the change of a round.
-    velocity: Vec<f64>,
-    residual: Vec<f64>,
-    change: Vec<f64>,
-    trial: Vec<f64>,
-    /// Derivatives over the flat state, and those of the residual, factored.
-    tangent: Vec<f64>,
-    factors: Vec<f64>,
-    order: Vec<usize>,
-    /// The greatest speed so far.
-    reach: f64,
-    /// Powers at the start of a part, and the energies of the parts so far.
-    power: Vec<f64>,
-    energy: Vec<f64>,
-    /// State at the start of the step.
-    start: Vec<f64>,
-    /// Times that the equations may still be evaluated in this step.
-    left: u32,
-}
-
-carried!(
-    NewmarkRoom: reach;
-    not before, acceleration, velocity, residual, change, trial, tangent, factors, order, power, energy, start, left
-);
-
-impl NewmarkRoom {
-    /// Forgets the steps so far.
-    pub(crate) fn reset(&mut self) {
-        self.reach = 0.0;
-    }
-
-    pub(crate) fn new(network: &Network) -> Self {
-        if network.newmark.is_none() {
-            return NewmarkRoom::default();
-        }
-        let (n, all) = (network.layout.masses, network.layout.integrated());
-        NewmarkRoom {
-            before: vec![0.0; network.layout.len()],
-            acceleration: vec![0.0; n],
-            velocity: vec![0.0; n],
-            residual: vec![0.0; n],
-            change: vec![0.0; n],
-            trial: vec![0.0; n],
-            tangent: vec![0.0; all * all],
-            factors: vec![0.0; n * n],
-            order: vec![0; n],
-            reach: 0.0,
-            power: vec![0.0; 1 + network.element_count],
-            energy: vec![0.0; 1 + network.element_count],
-            start: vec![0.0; network.layout.len()],
-            left: 0,
-        }
-    }
-}
-
-/// The groups at the end of a step.
-pub(crate) struct AtEnd<'a>(pub(crate) &'a [Box<dyn Elements>], pub(crate) Span<'a>);
-
-impl Groups for AtEnd<'_> {
-    const TAKE_HOLD: bool = true;
-
-    fn respond<const OBSERVE: bool>(&self, stage: &mut Stage<'_>, _seen: &mut [Observation]) {
-        for group in self.0 {
-            group.finish(stage, &self.1);
-        }
-    }
-}
 
 /// Many steps.
 pub(crate) fn run<const OBSERVE: bool>(
@@ -641,6 +525,7 @@ fn powers(network: &Network, scratch: &Scratch, power: &mut [f64]) {
         network,
         &scratch.trial,
         &scratch.load,
+        &scratch.linkages,
         scratch.signals.get(),
         &scratch.seen,
     );

@@ -5,9 +5,8 @@
 //! With plain differential equations this is the classical method. A law in proxy form uses T_r for its own implicit
 //! update; that keeps it stable in slip and makes it of first order while sticking.
 
-use super::{NotFinite, Work, each, finite, fused};
-use crate::network::few::{Few, SMALL, WORTHWHILE};
-use crate::network::stage::{Groups, Room, clear, evaluate_in, input_power};
+use super::{NotFinite, WORTHWHILE, Work, finite, fused};
+use crate::network::stage::{Room, evaluate_in, input_power};
 use crate::network::{Network, NetworkState, Scratch};
 use crate::tally::Tallies;
 use stickslip_core::scalar::Real;
@@ -53,33 +52,8 @@ pub(crate) fn run<const OBSERVE: bool, const S: usize>(
     }
     let (trial, sum, mut room) = scratch.parts();
     let NetworkState { values, step: done, .. } = state;
-    if !OBSERVE
-        && steps >= WORTHWHILE
-        && let Some(few) = Few::of(network)
-    {
-        let (mut x, mut trial, mut sum) = ([0.0; SMALL], [0.0; SMALL], [0.0; SMALL]);
-        let (mut rate, mut load) = ([0.0; SMALL], [0.0; SMALL]);
-        let mut room = Room {
-            rate: &mut rate,
-            load: &mut load,
-            ..room
-        };
-        let mut system = Single::<OBSERVE, _> {
-            network,
-            groups: &few,
-            room: &mut room,
-            work,
-        };
-        let n = values.len();
-        x[..n].copy_from_slice(values);
-        let buffers = (&mut x[..], &mut trial[..], &mut sum[..]);
-        let outcome = system.run(tableau, done, buffers, steps);
-        values.copy_from_slice(&x[..n]);
-        return outcome;
-    }
-    let mut system = Single::<OBSERVE, _> {
+    let mut system = Single::<OBSERVE> {
         network,
-        groups: &network.elements,
         room: &mut room,
         work,
     };
@@ -95,7 +69,7 @@ pub(crate) fn run_tallied<const S: usize>(
     report: (&mut Work, &mut Tallies),
     steps: u64,
 ) -> u64 {
-    match network.fused() {
+    match super::fused(network) {
         Some(small) => small.run_tallied(tableau, network, state, scratch, report, steps),
         None => 0,
     }
@@ -112,20 +86,19 @@ pub(super) trait System<R> {
 }
 
 /// One network.
-struct Single<'a, 'r, const OBSERVE: bool, G> {
+struct Single<'a, 'r, const OBSERVE: bool> {
     network: &'a Network,
-    groups: &'a G,
     room: &'a mut Room<'r>,
     work: &'a mut Work,
 }
 
-impl<const OBSERVE: bool, G: Groups> System<f64> for Single<'_, '_, OBSERVE, G> {
+impl<const OBSERVE: bool> System<f64> for Single<'_, '_, OBSERVE> {
     #[inline(always)]
     fn evaluate(&mut self, state: &mut [f64], index: u64, tau: f64, share: f64) {
         let (network, room) = (self.network, &mut *self.room);
-        evaluate_in::<OBSERVE, _>(network, self.groups, state, room, index, tau);
+        evaluate_in::<OBSERVE>(network, state, room, index, tau);
         if OBSERVE {
-            let power = input_power(network, state, room.load, room.signals.get(), room.seen);
+            let power = input_power(network, state, room.load, room.linkages, room.signals.get(), room.seen);
             self.work.input += share * (power + *room.motor_power);
             for (delivered, seen) in self.work.delivered.iter_mut().zip(&*room.seen) {
                 *delivered += share * seen.power;
@@ -139,7 +112,7 @@ impl<const OBSERVE: bool, G: Groups> System<f64> for Single<'_, '_, OBSERVE, G> 
     }
 }
 
-impl<const OBSERVE: bool, G: Groups> Single<'_, '_, OBSERVE, G> {
+impl<const OBSERVE: bool> Single<'_, '_, OBSERVE> {
     #[inline(always)]
     fn run<const S: usize>(
         &mut self,
@@ -154,7 +127,7 @@ impl<const OBSERVE: bool, G: Groups> Single<'_, '_, OBSERVE, G> {
             let buffers = (&mut x[..], &mut trial[..], &mut sum[..]);
             let check = step(tableau, self, n, network.step, *done, buffers);
             finite(check, &trial[..n])?;
-            each!(n, x.len(), |i| x[i] = trial[i]);
+            x[..n].copy_from_slice(&trial[..n]);
             *done += 1;
             network.signals.sample(2 * *done, self.room.signals);
             network.place_drives(x, self.room.signals, 2 * *done);
@@ -174,7 +147,7 @@ pub(super) fn step<R: Real, const S: usize>(
     done: u64,
     (x, trial, sum): (&mut [R], &mut [R], &mut [R]),
 ) -> R {
-    clear(sum, 0..n);
+    sum[..n].fill(R::zero());
     for r in 0..S {
         // The first stage looks at the state itself.
         let at = if r == 0 {
@@ -183,10 +156,10 @@ pub(super) fn step<R: Real, const S: usize>(
             let h = R::lit(step * 0.5 * tableau.nodes[r] as f64);
             let weight = R::lit(tableau.weights[r - 1]);
             let rate = system.rate();
-            each!(n, x.len(), |i| {
+            for i in 0..n {
                 trial[i] = x[i] + h * rate[i];
                 sum[i] += weight * rate[i];
-            });
+            }
             &mut *trial
         };
         let (index, tau) = (2 * done + tableau.nodes[r], step * tableau.steps[r]);
@@ -195,9 +168,9 @@ pub(super) fn step<R: Real, const S: usize>(
     let (weight, step) = (R::lit(tableau.weights[S - 1]), R::lit(step));
     let mut check = R::zero();
     let rate = system.rate();
-    each!(n, x.len(), |i| {
+    for i in 0..n {
         trial[i] = x[i] + step * (sum[i] + weight * rate[i]);
         check += trial[i] * R::zero();
-    });
+    }
     check
 }

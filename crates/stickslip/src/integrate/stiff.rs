@@ -8,11 +8,12 @@
 //! is kept from step to step as long as it converges fast, and found anew in every iteration where it does not: at the
 //! change between stick and slip, touch and release.
 
-use super::march::{Bench, Failure, Interval, March, Rows, StepControl, hermite, worst};
-use super::newmark::{AtEnd, Course, Span};
-use crate::network::dense::{lu_apply, lu_factor};
+use super::march::{Bench, Failure, Interval, March, StepControl, hermite, worst};
+use crate::math::dense::{lu_apply, lu_factor};
+use crate::network::groups::AtEnd;
+use crate::network::march::{Memory, Rows};
+use crate::network::span::{Course, Span};
 use crate::network::stage::{evaluate_at, evaluate_groups_at};
-use crate::snapshot::{Carried, Reader, SnapshotError};
 use crate::stop::Stop;
 
 /// Power of the step that the error estimate falls with.
@@ -41,81 +42,7 @@ const GROWN: f64 = 4.0;
 /// bodies move, but not by so much.
 const UNSEEN: f64 = 1e-7;
 
-/// The matrix of derivatives and the factors of I − d·h·J, for the numbers that are unknown: those that are prescribed, or follow
-/// from a displacement, have unit rows and no columns.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Memory {
-    jacobian: Vec<f64>,
-    unknown: Vec<usize>,
-    factors: Vec<f64>,
-    order: Vec<usize>,
-    /// The unknown numbers of a right-hand side.
-    side: Vec<f64>,
-    /// d·h of the factors; 0 if there are none.
-    factored: f64,
-    /// Whether the derivatives may serve.
-    usable: bool,
-    /// d·h when they were found, and how many steps ago.
-    found_at: f64,
-    age: u32,
-}
-
-// The order of the pivots says which numbers the factors are of: it is checked, as solving trusts it.
-impl Carried for Memory {
-    fn save(&self, bytes: &mut Vec<u8>) {
-        self.jacobian.save(bytes);
-        self.factors.save(bytes);
-        self.order.save(bytes);
-        self.factored.save(bytes);
-        self.usable.save(bytes);
-        self.found_at.save(bytes);
-        self.age.save(bytes);
-    }
-
-    fn load(&mut self, bytes: &mut Reader<'_>) -> Result<(), SnapshotError> {
-        let Memory {
-            jacobian,
-            unknown: _,
-            factors,
-            order,
-            side: _,
-            factored,
-            usable,
-            found_at,
-            age,
-        } = self;
-        jacobian.load(bytes)?;
-        factors.load(bytes)?;
-        order.load(bytes)?;
-        factored.load(bytes)?;
-        usable.load(bytes)?;
-        found_at.load(bytes)?;
-        age.load(bytes)?;
-        let count = order.len();
-        match order.iter().all(|place| *place < count) {
-            true => Ok(()),
-            false => Err(SnapshotError::Damaged),
-        }
-    }
-}
-
 impl Memory {
-    /// For a state of `size` numbers.
-    pub(crate) fn new(size: usize, unknown: Vec<usize>) -> Memory {
-        let count = unknown.len();
-        Memory {
-            jacobian: vec![0.0; size * size],
-            unknown,
-            factors: vec![0.0; count * count],
-            order: vec![0; count],
-            side: vec![0.0; count],
-            factored: 0.0,
-            usable: false,
-            found_at: 0.0,
-            age: 0,
-        }
-    }
-
     /// Forgets derivatives that have grown old. Those of a law that was far stiffer then would make every change small, and a solution that
     /// is none look found: no iteration would show it.
     fn refresh(&mut self, scale: f64) {
@@ -123,11 +50,6 @@ impl Memory {
         if self.age > OLDEST || scale > GROWN * self.found_at {
             self.forget();
         }
-    }
-
-    /// The derivatives must be found anew.
-    pub(crate) fn forget(&mut self) {
-        self.usable = false;
     }
 
     /// Factors I − scale·J of a state of `size` numbers. False if it is singular, or if its determinant is negative: then a motion
@@ -178,7 +100,7 @@ struct Stage<'a, 'b> {
     /// What laws that map steps see, and their states; none if there are no such laws.
     span: Option<(Span<'a>, &'a [usize])>,
     /// Position and velocity of the only unknown coordinate, if there is but one and no other state.
-    lone: Option<[usize; 2]>,
+    one_coordinate: Option<[usize; 2]>,
 }
 
 impl Stage<'_, '_> {
@@ -284,7 +206,7 @@ impl Stage<'_, '_> {
     /// Where one velocity is the only unknown: its equation in a bracket. The residual rises with the velocity for good, as the
     /// mass does, so a bracket that is widened holds a root. False if there are more unknowns, or a number is not finite.
     fn bracket(&mut self, y: &mut [f64], known: &[f64], rate: &mut [f64]) -> bool {
-        let Some([q, v]) = self.lone else {
+        let Some([q, v]) = self.one_coordinate else {
             return false;
         };
         let mut at = |velocity: f64| {
@@ -343,7 +265,11 @@ pub(crate) fn attempt<const OBSERVE: bool>(
     ends: &mut [Vec<f64>; 2],
     interval: &Interval,
 ) -> Result<(f64, usize), Failure> {
-    let Rows { driven, mapped, lone } = rows;
+    let Rows {
+        driven,
+        mapped,
+        one_coordinate,
+    } = rows;
     let n = driven.len();
     let size = next.len();
     let h = interval.length;
@@ -381,7 +307,7 @@ pub(crate) fn attempt<const OBSERVE: bool>(
         time: interval.at(GAMMA),
         scale,
         span: maps.then_some((to_middle, mapped)),
-        lone: *lone,
+        one_coordinate: *one_coordinate,
     };
     let change_left = stage.solve(&mut next[..n], known, change, base)?;
     if maps {
@@ -426,7 +352,7 @@ pub(crate) fn attempt<const OBSERVE: bool>(
         time: interval.at(1.0),
         scale,
         span: maps.then_some((to_end, mapped)),
-        lone: *lone,
+        one_coordinate: *one_coordinate,
     };
     let change_left = stage.solve(&mut next[..n], known, change, base)?;
     if change_left > UNSEEN && maps {

@@ -2,7 +2,7 @@
 
 use crate::profile::Profile;
 use crate::scenario::rules::{NO_ROTATION, PartFault, parent_fault, unit};
-use crate::scenario::{JointType, LinkSpec, LinkageSpec, RigidBodySpec, Shape};
+use crate::scenario::{BaseSpec, JointType, LinkSpec, LinkageSpec, RigidBodySpec, Shape};
 
 /// A rigid body for [`Model::rigid_body`](super::Model::rigid_body): at rest at the origin unless said otherwise.
 #[derive(Clone, Debug)]
@@ -107,6 +107,9 @@ impl Link {
                 position: 0.0,
                 velocity: 0.0,
                 limits: None,
+                motion: None,
+                force: Vec::new(),
+                torque: Vec::new(),
                 shape: None,
             },
         }
@@ -122,7 +125,7 @@ impl Link {
         Self::new(name, parent, JointType::Prismatic, axis)
     }
 
-    /// The root of a floating linkage. Elsewhere a link that does not move is refused: merge it into its parent.
+    /// The root of a floating linkage; elsewhere a link that moves with its parent, or stays with the ground.
     pub fn fixed(name: &str, parent: &str) -> Self {
         Self::new(name, parent, JointType::Fixed, [0.0; 3])
     }
@@ -147,10 +150,10 @@ impl Link {
 
     /// What contacts see of it, about its centre of mass. Where no inertia was given it is that of a solid of this shape, so the mass comes first.
     pub fn shape(mut self, shape: Shape) -> Self {
-        self.spec.shape = Some(shape);
         if self.spec.inertia == [0.0; 6] {
             self.spec.inertia = shape.inertia(self.spec.mass);
         }
+        self.spec.shape = Some(shape);
         self
     }
 
@@ -172,6 +175,18 @@ impl Link {
         self
     }
 
+    /// A force at the centre of mass in the axes of the world, N.
+    pub fn force(mut self, force: [Profile; 3]) -> Self {
+        self.spec.force = force.into();
+        self
+    }
+
+    /// A torque in the axes of the world, N·m.
+    pub fn torque(mut self, torque: [Profile; 3]) -> Self {
+        self.spec.torque = torque.into();
+        self
+    }
+
     /// The lowest and the highest position of the joint: it stops there.
     pub fn limits(mut self, lowest: f64, highest: f64) -> Self {
         self.spec.limits = Some([lowest, highest]);
@@ -184,6 +199,7 @@ impl Link {
 pub struct Linkage {
     links: Vec<Link>,
     floating: bool,
+    base: BaseSpec,
 }
 
 impl Linkage {
@@ -204,6 +220,18 @@ impl Linkage {
         self
     }
 
+    /// Where a free root is at the start: its origin, m, and the quaternion w, x, y, z of its axes, of any length but 0.
+    pub fn at(mut self, position: [f64; 3], rotation: [f64; 4]) -> Self {
+        (self.base.position, self.base.rotation) = (position, unit(rotation));
+        self
+    }
+
+    /// How a free root moves at the start: velocity, m/s, and angular velocity, rad/s, in the axes of the world.
+    pub fn moving(mut self, velocity: [f64; 3], angular_velocity: [f64; 3]) -> Self {
+        (self.base.velocity, self.base.angular_velocity) = (velocity, angular_velocity);
+        self
+    }
+
     /// With parents as numbers, and what is wrong with them.
     pub(super) fn resolve(self, path: &str) -> (LinkageSpec, Vec<PartFault>) {
         let names: Vec<String> = self.links.iter().map(|link| link.spec.name.clone()).collect();
@@ -219,7 +247,6 @@ impl Linkage {
             spec
         };
         let links = self.links.into_iter().enumerate().map(resolve).collect();
-        let floating = self.floating;
-        (LinkageSpec { links, floating }, faults)
+        (LinkageSpec::new(links, self.floating, self.base), faults)
     }
 }

@@ -140,7 +140,7 @@ impl Stop {
     }
 }
 
-/// A joint of two rigid bodies, held by stiff springs, for [`Model::joint`](super::Model::joint).
+/// A joint of two rigid bodies, held by stiff springs or rigid, for [`Model::joint`](super::Model::joint).
 #[derive(Clone, Debug)]
 pub struct Joint(JointSpec);
 
@@ -158,6 +158,7 @@ impl Joint {
             rotational_damping: None,
             friction: None,
             torque: None,
+            rigid: false,
         })
     }
 
@@ -190,6 +191,12 @@ impl Joint {
     /// The axis in the axes of the second body, where it differs.
     pub fn second_axis(mut self, axis: [f64; 3]) -> Self {
         self.0.axis[1] = unit(axis);
+        self
+    }
+
+    /// It does not give at all, and may close a loop; for the methods `implicit-euler` and `implicit-midpoint`.
+    pub fn rigid(mut self) -> Self {
+        self.0.rigid = true;
         self
     }
 
@@ -234,7 +241,14 @@ impl Gear {
             ratio,
             stiffness: None,
             damping: None,
+            rigid: false,
         })
+    }
+
+    /// It does not give at all; for the methods `implicit-euler` and `implicit-midpoint`.
+    pub fn rigid(mut self) -> Self {
+        self.0.rigid = true;
+        self
     }
 
     /// Stiffness and damping of the teeth; otherwise they are chosen.

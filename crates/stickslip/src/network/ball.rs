@@ -13,20 +13,25 @@ use stickslip_core::scalar::{Mask, Real};
 impl Network {
     /// The rigid contact of an island that is nothing but a ball, or a point, on the ground or on a driven surface.
     pub(crate) fn lone_contact(&self, island: &Island) -> Option<usize> {
-        let ([body], [], [], [rigid]) = (
-            &island.bodies[..],
-            &island.frictions[..],
-            &island.springs[..],
-            &island.rigid[..],
-        ) else {
+        let ([body], [rigid]) = (&island.bodies[..], &island.rigid[..]) else {
             return None;
         };
+        if island.holds.len() > 1 {
+            return None;
+        }
         let RigidKind::Contact {
-            geometry, grain: None, ..
+            geometry,
+            grain: None,
+            arms,
+            ..
         } = &self.rigid[*rigid].kind
         else {
             return None;
         };
+        // What resists rolling is solved with the others.
+        if *arms != [0.0; 2] {
+            return None;
+        }
         let round = match *body {
             IslandBody::Rigid { body, .. } => {
                 geometry.first == Attachment::Rigid(body) && self.bodies[body].body.is_isotropic()
@@ -140,11 +145,9 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         &mut room.inertia,
         &mut room.touching,
     );
-    let Some(mut candidate) = room.touching.first().copied() else {
+    let Some(candidate) = room.touching.first().copied() else {
         return;
     };
-    // Its friction works on the velocity after the step, as everywhere between impacts.
-    candidate.impact = false;
     let RigidKind::Contact { geometry, .. } = &rigid.kind else {
         return;
     };
@@ -209,8 +212,13 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
     if candidate.gap < 0.0 {
         // Out of the surface by a displacement, not by a velocity.
         let parting = (-candidate.gap / step).min(super::rigid::RECOVERY);
-        for (shift, normal) in room.shift[v..v + axes].iter_mut().zip(directions[0].iter()) {
-            *shift = parting * normal;
+        for i in 0..axes {
+            let weight = match geometry.first {
+                Attachment::Rigid(_) => network.world_gravity[i] / inverse_mass,
+                _ => network.gravity[v - network.layout.positions + i] / inverse_mass,
+            };
+            room.shift[v + i] = parting * directions[0][i];
+            room.lifted += (load[v + i] + weight) * room.shift[v + i];
         }
         room.shifted = true;
     }
@@ -230,5 +238,10 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
     let force = [touch.normal, touch.friction[0], touch.friction[1]];
     let velocity = [touch.normal_velocity, touch.slip[0], touch.slip[1]];
     let rows = candidate.axes;
-    candidate.settle(&mut stage, &force[..rows], &velocity[..rows], touch.stuck);
+    candidate.settle(
+        &mut stage,
+        &force[..rows],
+        &velocity[..rows],
+        (touch.stuck, candidate.impact),
+    );
 }

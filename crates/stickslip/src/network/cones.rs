@@ -10,7 +10,7 @@
 // Formulas with several arrays read best with one index.
 #![allow(clippy::needless_range_loop)]
 
-use super::coupled::{Block, Iterate, Pass, Work};
+use super::coupled::{Iterate, Pass, Work};
 use super::dense::length;
 use super::local::{Law, Matrix};
 use crate::stop::is_set;
@@ -20,7 +20,7 @@ const ROUNDS: usize = 40;
 /// Part of the way to the boundary of the cones.
 const PART: f64 = 0.99;
 /// Complementarity and residual, relative to the scale, at which the way ends.
-const CLOSE: f64 = 1e-9;
+const CLOSE: f64 = 1e-11;
 
 /// A vector of a cone: head and up to three other components.
 type Point = [f64; 4];
@@ -168,11 +168,12 @@ impl Cones {
         }
     }
 
-    /// Leaves forces and velocities close to the solution of the convex problem. Returns the rounds.
-    pub(super) fn solve(&mut self, pass: &Pass, work: &mut Work, at: &mut Iterate) -> usize {
+    /// Leaves forces and velocities close to the solution of the convex problem whose shifts are those of `slip`: slip velocities, a
+    /// number for each row. Returns the rounds.
+    pub(super) fn solve(&mut self, pass: &Pass, work: &mut Work, at: &mut Iterate, slip: &[f64]) -> usize {
         let problem = &pass.problem;
         let scale = pass.scale(at.force);
-        self.begin(pass, at, scale);
+        self.begin(pass, at, scale, slip);
         let degree = self
             .cones
             .iter()
@@ -252,7 +253,7 @@ impl Cones {
         ROUNDS
     }
 
-    fn begin(&mut self, pass: &Pass, at: &mut Iterate, scale: f64) {
+    fn begin(&mut self, pass: &Pass, at: &mut Iterate, scale: f64, slip: &[f64]) {
         self.cones.clear();
         for (i, rows) in pass.problem.rows.iter().enumerate() {
             let d = rows.count;
@@ -262,9 +263,7 @@ impl Cones {
             let kind = match pass.law(i) {
                 Law::Lock | Law::Smooth(_) => Kind::Plain,
                 Law::Contact { mu, .. } => {
-                    let sliding = length(&pass.problem.free[rows.first + 1..rows.first + d]);
-                    let was_stuck = matches!(pass.blocks[i], Block::Contact { was_stuck: true, .. });
-                    let shift = if was_stuck || d == 1 { 0.0 } else { mu * sliding };
+                    let shift = mu * length(&slip[rows.first + 1..rows.first + d]);
                     tail = d - 1;
                     if mu > 0.0 && d > 1 {
                         let across = pass.unit[rows.first + 1];
@@ -455,6 +454,6 @@ impl Cone {
                 (gain, offset) = super::coupled::response(&map, d, 1e-8);
             }
         }
-        work.set(i, gain, offset);
+        work.set(i, d, gain, offset);
     }
 }

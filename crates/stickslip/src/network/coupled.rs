@@ -37,9 +37,10 @@ use super::local::{
 };
 use super::sparse::Pattern;
 use crate::stop::{Stop, is_set};
+use multiversion::multiversion;
 
 /// The law of one block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Block {
     /// Dry friction of constant limit: f = −limit·w/|w| when slipping, |f| ≤ limit when w = 0.
     Dry {
@@ -83,7 +84,7 @@ impl Block {
         }
     }
 
-    fn was_stuck(&self) -> bool {
+    pub(super) fn was_stuck(&self) -> bool {
         match *self {
             Block::Dry { was_stuck, .. } | Block::Curve { was_stuck, .. } | Block::Contact { was_stuck, .. } => {
                 was_stuck
@@ -177,7 +178,7 @@ impl Side {
 }
 
 /// The rows of one block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rows {
     /// The first row.
     pub first: usize,
@@ -216,27 +217,47 @@ pub struct Problem<'a> {
     pub jacobian: &'a [f64],
     /// w̄, a number for each row.
     pub free: &'a [f64],
+    /// The largest velocity of a body: rows are differences of such, and what is left of rounding is no motion.
+    pub speed: f64,
 }
 
 impl Problem<'_> {
     /// Velocities of the rows of one block by velocities of the bodies.
+    #[inline]
     pub(super) fn gather(&self, rows: &Rows, velocities: &[f64]) -> Vector {
         let mut out = [0.0; 3];
         for side in rows.sides() {
             let start = self.pattern.start(side.body) + side.first;
-            let velocities = &velocities[start..start + side.len];
-            for k in 0..rows.count {
-                let line = &self.jacobian[side.at + k * side.len..side.at + (k + 1) * side.len];
-                out[k] += dot(line, velocities);
+            // The sizes that are common are known to the compiler.
+            match (rows.count, side.len) {
+                (1, 1) => out[0] += self.jacobian[side.at] * velocities[start],
+                (3, 6) => {
+                    let (lines, velocities) = (&self.jacobian[side.at..side.at + 18], &velocities[start..start + 6]);
+                    for k in 0..3 {
+                        out[k] += dot(&lines[6 * k..6 * k + 6], velocities);
+                    }
+                }
+                (count, len) => {
+                    let velocities = &velocities[start..start + len];
+                    for k in 0..count {
+                        let line = &self.jacobian[side.at + k * len..side.at + (k + 1) * len];
+                        out[k] += dot(line, velocities);
+                    }
+                }
             }
         }
         out
     }
 
     /// Adds Jᵀ·force of one block, times `factor`.
+    #[inline]
     pub(super) fn scatter(&self, rows: &Rows, factor: f64, force: &[f64], out: &mut [f64]) {
         for side in rows.sides() {
             let start = self.pattern.start(side.body) + side.first;
+            if (rows.count, side.len) == (1, 1) {
+                out[start] += factor * force[0] * self.jacobian[side.at];
+                continue;
+            }
             let out = &mut out[start..start + side.len];
             for k in 0..rows.count {
                 let amount = factor * force[k];
@@ -251,7 +272,8 @@ impl Problem<'_> {
     }
 
     /// Adds Jᵀ·G·J of one block, times `factor`.
-    fn add_gram(&self, rows: &Rows, factor: f64, gain: &Matrix, matrix: &mut [f64]) {
+    #[inline(always)]
+    pub(super) fn add_gram(&self, rows: &Rows, factor: f64, gain: &Matrix, matrix: &mut [f64]) {
         let d = rows.count;
         for (a, one) in rows.sides.iter().enumerate() {
             for (b, other) in rows.sides.iter().enumerate() {
@@ -272,22 +294,34 @@ impl Problem<'_> {
                     (2, 6, 6) if width == 6 => gram_fixed::<2, 6>(factor, gain, left, right, &mut matrix[corner..]),
                     (1, 6, 6) if width == 6 => gram_fixed::<1, 6>(factor, gain, left, right, &mut matrix[corner..]),
                     _ => {
-                        for k in 0..d {
-                            for l in 0..d {
-                                let amount = factor * gain[k][l];
-                                if amount == 0.0 {
-                                    continue;
+                        let [rows, columns] = [one.len, other.len];
+                        // A piece of G·B at a time, on the stack.
+                        let mut from = 0;
+                        while from < columns {
+                            let to = columns.min(from + PIECE);
+                            let mut product = [[0.0; PIECE]; 3];
+                            for k in 0..d {
+                                for l in 0..d {
+                                    let amount = factor * gain[k][l];
+                                    let line = &right[l * columns + from..l * columns + to];
+                                    for (sum, j) in product[k].iter_mut().zip(line) {
+                                        *sum += amount * j;
+                                    }
                                 }
-                                for i in 0..one.len {
-                                    let amount = amount * left[k * one.len + i];
+                            }
+                            for i in 0..rows {
+                                let at = corner + i * width;
+                                let line = &mut matrix[at + from..at + to];
+                                for k in 0..d {
+                                    let amount = left[k * rows + i];
                                     if amount != 0.0 {
-                                        let line = &mut matrix[corner + i * width..corner + i * width + other.len];
-                                        for (entry, j) in line.iter_mut().zip(&right[l * other.len..]) {
-                                            *entry += amount * j;
+                                        for (entry, product) in line.iter_mut().zip(&product[k]) {
+                                            *entry += amount * product;
                                         }
                                     }
                                 }
                             }
+                            from = to;
                         }
                     }
                 }
@@ -296,7 +330,11 @@ impl Problem<'_> {
     }
 }
 
+/// Columns of a product that are formed at once.
+const PIECE: usize = 8;
+
 /// C += factor·Aᵀ·G·B for A and B of D × N.
+#[inline(always)]
 fn gram_fixed<const D: usize, const N: usize>(factor: f64, gain: &Matrix, a: &[f64], b: &[f64], c: &mut [f64]) {
     let (a, b, c) = (&a[..D * N], &b[..D * N], &mut c[..N * N]);
     let mut product = [[0.0; N]; D];
@@ -331,12 +369,18 @@ pub struct Outcome {
     pub iterations: usize,
     /// Whether every law holds within 1e-12 of that scale.
     pub converged: bool,
+    /// The block that is furthest from its law.
+    pub furthest: usize,
+    /// Whether forces without bound would be needed: closed contacts or locks that nothing stops.
+    pub impossible: bool,
 }
 
 /// Below this residual a step counts as solved.
 const TOLERANCE: f64 = 1e-12;
+/// Below this residual a step is accurate enough not to be done in halves.
+pub(crate) const SOLVED: f64 = 1e-10;
 /// Below this residual nothing is left to do.
-const EXACT: f64 = 2e-16;
+const EXACT: f64 = 2e-15;
 /// Below this residual Newton's method ends where it no longer gains a digit.
 const CLOSE: f64 = 1e-12;
 /// Compliance of the laws relative to that of the heaviest body, and the least relative to their own.
@@ -353,6 +397,54 @@ const UNSTOPPED: f64 = 1e-6;
 const SHARED: f64 = 2e-12;
 /// Rounds of sweeps for laws that fall with velocity.
 const RESCUES: usize = 3;
+/// Convex problems that look for the slip velocities their shifts belong to.
+const SHIFTS: usize = 30;
+
+/// An island that was solved and found at rest. While nothing changes, neither does the solution: the next step has the same numbers, which need not be found
+/// again.
+#[derive(Default)]
+pub struct Rest {
+    step: f64,
+    free: Vec<f64>,
+    blocks: Vec<Block>,
+    rows: Vec<Rows>,
+    jacobian: Vec<f64>,
+    inertia: Vec<f64>,
+    change: Vec<f64>,
+    force: Vec<f64>,
+    velocity: Vec<f64>,
+    stuck: Vec<bool>,
+    outcome: Option<Outcome>,
+}
+
+impl Rest {
+    /// Room for an island of so many rows and blocks, and so many numbers in its Jacobian.
+    pub fn new(rows: usize, blocks: usize, jacobian: usize, pattern: &Pattern) -> Self {
+        Rest {
+            free: Vec::with_capacity(rows),
+            blocks: Vec::with_capacity(blocks),
+            rows: Vec::with_capacity(blocks),
+            jacobian: Vec::with_capacity(jacobian),
+            inertia: Vec::with_capacity(pattern.stored()),
+            change: Vec::with_capacity(pattern.rows()),
+            force: Vec::with_capacity(rows),
+            velocity: Vec::with_capacity(rows),
+            stuck: Vec::with_capacity(blocks),
+            ..Rest::default()
+        }
+    }
+
+    /// Whether a problem is the one that was solved.
+    fn is(&self, problem: &Problem, blocks: &[Block]) -> bool {
+        self.outcome.is_some()
+            && self.step == problem.step
+            && self.free == problem.free
+            && self.blocks == blocks
+            && self.rows == problem.rows
+            && self.jacobian == problem.jacobian
+            && self.inertia == problem.inertia[..problem.pattern.stored()]
+    }
+}
 
 /// Solver of islands with the buffers it needs.
 #[derive(Default)]
@@ -367,6 +459,8 @@ pub struct Solver {
     pub stuck: Vec<bool>,
     /// Ends a solve early, unsolved.
     pub(super) stop: Option<Stop>,
+    /// The residual up to which what Newton's method finds is taken, where that is more than the usual one.
+    rough: Option<f64>,
     blocks: Vec<Block>,
     broken: Vec<bool>,
     root: Vec<usize>,
@@ -377,13 +471,22 @@ pub struct Solver {
     unit: Vec<f64>,
     /// How much more the heaviest body feels of a defect.
     sharper: Vec<f64>,
+    /// 1/√(A_ii·T).
+    impulse_unit: Vec<f64>,
     /// Relative compliance of each law.
     weight: Vec<f64>,
     common: f64,
-    inverses: Vec<f64>,
+    driven: f64,
+    furthest: usize,
+    impossible: bool,
+    /// Slip velocities that the shifts of the convex problem belong to.
+    slip: Vec<f64>,
+    /// Factors of each body's own inertia.
+    alone: Vec<f64>,
     pub(super) work: Work,
     cones: Cones,
     kept: Kept,
+    nearest: Kept,
 }
 
 /// Buffers of an iteration.
@@ -395,6 +498,8 @@ pub(super) struct Work {
     pivots: Vec<u32>,
     gain: Vec<Matrix>,
     offset: Vec<Vector>,
+    /// What each block carries in proportion to others.
+    shares: Vec<f64>,
     pub(super) step: Vec<f64>,
     product: Vec<f64>,
     pub(super) force_step: Vec<f64>,
@@ -402,7 +507,6 @@ pub(super) struct Work {
     trial_force: Vec<f64>,
     trial_velocity: Vec<f64>,
     centre: Vec<f64>,
-    pub(super) room: Vec<f64>,
     /// The best iterate of Newton's method where it is close.
     best: Kept,
 }
@@ -427,9 +531,13 @@ pub(super) struct Pass<'a> {
     pub(super) unit: &'a [f64],
     weight: &'a [f64],
     sharper: &'a [f64],
+    /// 1/√(A_ii·T): momentum times this is comparable with forces in `unit`.
+    impulse_unit: &'a [f64],
     own: &'a [Matrix],
     /// The largest force that can matter.
     common: f64,
+    /// The size of the free velocities, in √energy.
+    driven: f64,
     pub(super) stop: Option<&'a Stop>,
 }
 
@@ -450,6 +558,7 @@ pub(super) struct Iterate<'a> {
 }
 
 impl<'a> Pass<'a> {
+    #[inline]
     pub(super) fn law(&self, i: usize) -> Law<'a> {
         let asked = Asked {
             laws: self.laws,
@@ -466,42 +575,114 @@ impl<'a> Pass<'a> {
         self.blocks[i].target()
     }
 
-    /// The velocities that closed contacts and locks leave, relative to the free velocities: where no force solves an island its forces
-    /// grow without bound, and what is left seems small beside them.
-    fn unstopped(&self, force: &[f64], velocity: &[f64]) -> f64 {
-        let (mut left, mut most) = (0.0f64, f64::MIN_POSITIVE);
+    /// The velocities that closed contacts and locks leave, relative to the free velocities, and the block that leaves most: where no
+    /// force solves an island its forces grow without bound, and what is left seems small beside them.
+    fn unstopped(&self, force: &[f64], velocity: &[f64]) -> (f64, usize) {
+        let (mut left, mut most, mut worst) = (0.0f64, f64::MIN_POSITIVE, 0);
         for (i, rows) in self.problem.rows.iter().enumerate() {
             let row = rows.first;
-            let free = (self.problem.free[row] - self.target(i)).abs() / self.unit[row];
-            most = most.max(free);
+            let free = (self.problem.free[row] - self.target(i)).abs();
+            most = most.max(free.max(f64::EPSILON * self.problem.speed) / self.unit[row]);
+            if let Block::Lock = self.blocks[i] {
+                for row in rows.range() {
+                    most = most.max(self.problem.free[row].abs() / self.unit[row]);
+                    left = left.max(velocity[row].abs() / self.unit[row]);
+                }
+            }
             let closed = match self.blocks[i] {
                 Block::Contact { target, .. } => force[row] > self.rho[i][0] * (velocity[row] - target),
-                Block::Lock => true,
                 _ => false,
             };
-            if closed {
-                left = left.max((velocity[row] - self.target(i)).abs() / self.unit[row]);
+            let speed = (velocity[row] - self.target(i)).abs() / self.unit[row];
+            if closed && speed > left {
+                (left, worst) = (speed, i);
             }
         }
-        left / most
+        (left / most, worst)
+    }
+
+    /// How far slip velocities differ, in √energy.
+    fn change_of_slip(&self, before: &[f64], after: &[f64]) -> f64 {
+        let both = before.iter().zip(after).zip(self.unit);
+        both.fold(0.0, |most, ((a, b), unit)| most.max((a - b).abs() / unit))
+    }
+
+    /// The block with the largest defect of its law.
+    fn furthest(&self, force: &[f64], velocity: &[f64]) -> usize {
+        let defect = |i: &usize| {
+            let map = self.map(*i, force, velocity);
+            let rows = &self.problem.rows[*i];
+            let part = |k: usize| (map.residual[k] * self.unit[rows.first + k]).abs();
+            (0..rows.count).map(part).fold(0.0, f64::max)
+        };
+        let blocks = 0..self.problem.rows.len();
+        blocks.max_by(|a, b| defect(a).total_cmp(&defect(b))).unwrap_or(0)
     }
 
     /// The size of forces and velocities, in √energy.
     pub(super) fn scale(&self, force: &[f64]) -> f64 {
-        let mut scale = f64::MIN_POSITIVE;
-        for (i, rows) in self.problem.rows.iter().enumerate() {
-            for row in rows.range() {
-                let target = if row == rows.first { self.target(i) } else { 0.0 };
-                let velocity = (self.problem.free[row] - target).abs() / self.unit[row];
-                scale = scale.max(velocity).max(force[row].abs() * self.unit[row]);
-            }
+        self.sizes(force).0
+    }
+
+    /// That size, and the largest force that can matter.
+    fn sizes(&self, force: &[f64]) -> (f64, f64) {
+        let (mut scale, mut largest) = (self.driven, self.common);
+        for (force, unit) in force.iter().zip(self.unit) {
+            let force = force.abs();
+            scale = scale.max(force * unit);
+            largest = largest.max(force);
         }
-        scale
+        (scale, largest)
     }
 
     pub(super) fn map(&self, i: usize, force: &[f64], velocity: &[f64]) -> NaturalMap {
         let range = self.problem.rows[i].range();
         natural_map(self.law(i), &force[range.clone()], &velocity[range], self.rho[i])
+    }
+
+    /// df = f₀ − G·dw of a block with its compliance, as [`response`] gives it; what is `held` sticks, whatever its force. Blocks that stick or are
+    /// open need no inverse.
+    #[inline]
+    fn linear(&self, i: usize, force: &[f64], velocity: &[f64], compliance: f64, held: bool) -> (Matrix, Vector) {
+        let rows = &self.problem.rows[i];
+        let (d, rho) = (rows.count, self.rho[i]);
+        let (f, w) = (&force[rows.range()], &velocity[rows.range()]);
+        let law = self.law(i);
+        let sticks = held
+            || match law {
+                Law::Dry(level) if d == 1 => {
+                    let trial = f[0] - level.bias - rho[0] * w[0];
+                    if trial.abs() > level.limit {
+                        // A scalar slips with a constant force.
+                        let force = level.limit.copysign(trial) + level.bias;
+                        return ([[0.0; 3]; 3], [(force - f[0]) / (1.0 + compliance), 0.0, 0.0]);
+                    }
+                    true
+                }
+                Law::Contact { target, mu } => {
+                    let normal = f[0] - rho[0] * (w[0] - target);
+                    if normal <= 0.0 {
+                        let mut offset = [0.0; 3];
+                        (0..d).for_each(|k| offset[k] = -f[k] / (1.0 + compliance));
+                        return ([[0.0; 3]; 3], offset);
+                    }
+                    let beyond = |k: usize| (f[k] - rho[1] * w[k]).powi(2);
+                    (1..d).map(beyond).sum::<f64>().sqrt() <= mu * normal
+                }
+                _ => false,
+            };
+        if sticks {
+            let (mut gain, mut offset) = ([[0.0; 3]; 3], [0.0; 3]);
+            let softness = -1.0 / compliance;
+            for k in 0..d {
+                let rho = rho[k.min(1)];
+                let target = if k == 0 { self.target(i) } else { 0.0 };
+                gain[k][k] = softness * -rho;
+                offset[k] = -softness * (-rho * (w[k] - target));
+            }
+            return (gain, offset);
+        }
+        response(&natural_map(law, f, w, rho), d, compliance)
     }
 
     /// Largest defect of a law, and the sum of squares, in √energy; the largest defect as a force.
@@ -562,22 +743,13 @@ impl<'a> Pass<'a> {
 
     /// Largest part of A·δ − T·Jᵀ·f that is left, in √energy.
     fn imbalance(&self, defect: &[f64]) -> f64 {
-        let pattern = self.problem.pattern;
-        let mut largest = 0.0f64;
-        for body in 0..pattern.blocks() {
-            let (size, start) = (pattern.size(body), pattern.start(body));
-            let place = pattern.place(body, body).unwrap_or(0);
-            for i in 0..size {
-                let inertia = self.problem.inertia[place + i * (size + 1)] * self.problem.step;
-                let part = defect[start + i].abs() / inertia.sqrt();
-                largest = if part.is_nan() {
-                    f64::INFINITY
-                } else {
-                    largest.max(part)
-                };
-            }
+        let (mut largest, mut sum) = (0.0f64, 0.0);
+        for (defect, unit) in defect.iter().zip(self.impulse_unit) {
+            let part = (defect * unit).abs();
+            largest = if part > largest { part } else { largest };
+            sum += part;
         }
-        largest
+        if f64::is_nan(sum) { f64::INFINITY } else { largest }
     }
 
     /// Whether a block is at rest: its force lies within its limits, or its velocity is rounding.
@@ -610,8 +782,12 @@ impl<'a> Pass<'a> {
 }
 
 impl Work {
-    fn reserve(&mut self, rows: usize, blocks: usize, bodies: usize, stored: usize, largest: usize) {
-        for buffer in [&mut self.defect, &mut self.step, &mut self.product] {
+    fn reserve(&mut self, rows: usize, blocks: usize, pattern: &Pattern) {
+        let (bodies, stored) = (pattern.rows(), pattern.stored());
+        // Three vectors of one body, too.
+        let product = bodies.max(3 * pattern.largest());
+        self.product.resize(product.max(self.product.len()), 0.0);
+        for buffer in [&mut self.defect, &mut self.step] {
             buffer.resize(bodies.max(buffer.len()), 0.0);
         }
         for buffer in [
@@ -627,30 +803,21 @@ impl Work {
         self.pivots.resize(bodies.max(self.pivots.len()), 0);
         self.gain.resize(blocks.max(self.gain.len()), [[0.0; 3]; 3]);
         self.offset.resize(blocks.max(self.offset.len()), [0.0; 3]);
-        self.room
-            .resize((largest * largest + largest).max(self.room.len()), 0.0);
+        self.shares.resize(blocks.max(self.shares.len()), 0.0);
         self.best.reserve(rows, bodies);
     }
 
     /// Puts G and f₀ of a block in place. True if G is what it was.
-    pub(super) fn set(&mut self, i: usize, gain: Matrix, offset: Vector) -> bool {
+    pub(super) fn set(&mut self, i: usize, count: usize, gain: Matrix, offset: Vector) -> bool {
         self.offset[i] = offset;
-        let same = self.gain[i] == gain;
+        let same = same_gain(count, &self.gain[i], &gain);
         self.gain[i] = gain;
         same
     }
 
     /// Factors A + T·Jᵀ·G·J.
     pub(super) fn factor(&mut self, problem: &Problem) -> bool {
-        let stored = problem.pattern.stored();
-        let matrix = &mut self.matrix[..stored];
-        matrix.copy_from_slice(&problem.inertia[..stored]);
-        for (i, rows) in problem.rows.iter().enumerate() {
-            if self.gain[i] != [[0.0; 3]; 3] {
-                problem.add_gram(rows, problem.step, &self.gain[i], matrix);
-            }
-        }
-        problem.pattern.factor(matrix, &mut self.pivots)
+        factor_with(problem, &self.gain, &mut self.matrix, &mut self.pivots)
     }
 
     /// The step dδ into `step`, J·dδ and df.
@@ -666,6 +833,11 @@ impl Work {
         problem.pattern.solve(&self.matrix, &self.pivots, step);
         for (i, rows) in problem.rows.iter().enumerate() {
             let moved = problem.gather(rows, step);
+            if rows.count == 1 {
+                self.velocity_step[rows.first] = moved[0];
+                self.force_step[rows.first] = self.offset[i][0] - self.gain[i][0][0] * moved[0];
+                continue;
+            }
             for k in 0..rows.count {
                 self.velocity_step[rows.first + k] = moved[k];
                 self.force_step[rows.first + k] =
@@ -680,7 +852,9 @@ impl Work {
         let n = problem.pattern.rows();
         let product = &mut self.product[..n];
         product.fill(0.0);
-        problem.pattern.multiply_add(problem.inertia, &self.step[..n], product);
+        problem
+            .pattern
+            .multiply_add(problem.inertia, problem.joined, &self.step[..n], product);
         for rows in problem.rows {
             problem.scatter(rows, -problem.step, &self.force_step[rows.range()], product);
         }
@@ -709,11 +883,10 @@ impl Work {
         let mut rounds = 0;
         for round in 0..NEWTON_STEPS {
             rounds = round;
-            let scale = pass.scale(at.force);
+            let (scale, largest) = pass.sizes(at.force);
             let forced = round == 0 && hold.is_some();
             let left = now.largest.max(pass.imbalance(at.defect)) / scale;
             // Light bodies among heavy ones: no force may be off by more than the largest force's last digits.
-            let largest = at.force.iter().fold(pass.common, |most, f| most.max(f.abs()));
             let strict = left.max(now.force / largest);
             most = most.max(scale);
             if !forced && left <= CLOSE && most > 1e2 * scale {
@@ -724,23 +897,22 @@ impl Work {
                 kept = None;
             } else if !forced && strict <= EXACT {
                 return (round, left);
-            } else if !forced && (left <= CLOSE || kept.is_some()) {
+            } else if !forced && (left <= CLOSE || kept.is_some_and(|(best, _)| best <= CLOSE)) {
                 // Rounding is amplified where forces are redundant: the step after the last may lead away again.
-                if kept.is_some_and(|(_, before)| strict > 0.5 * before) {
+                if kept.is_some_and(|(best, before)| best <= CLOSE && strict > 0.5 * before) {
                     break;
                 }
+                kept = Some((left, strict));
+                self.best.take(at);
+            } else if !forced && kept.is_none_or(|(best, _)| left < best) {
                 kept = Some((left, strict));
                 self.best.take(at);
             }
             let mut same = factored;
             for i in 0..problem.rows.len() {
-                let map = match hold {
-                    Some(hold) if round == 0 && hold[i] => held_map(pass, i, at.velocity),
-                    _ => pass.map(i, at.force, at.velocity),
-                };
-                let d = problem.rows[i].count;
-                let (gain, offset) = response(&map, d, softness * pass.weight[i]);
-                same &= self.set(i, gain, offset);
+                let held = forced && hold.is_some_and(|hold| hold[i]);
+                let (gain, offset) = pass.linear(i, at.force, at.velocity, softness * pass.weight[i], held);
+                same &= self.set(i, problem.rows[i].count, gain, offset);
             }
             if !same {
                 factored = self.factor(problem);
@@ -793,15 +965,13 @@ impl Work {
                 break;
             }
         }
+        let left = now.largest.max(pass.imbalance(at.defect)) / pass.scale(at.force);
         match kept {
-            Some((left, _)) => {
+            Some((best, _)) if best <= CLOSE || best < left => {
                 self.best.give(at);
-                (rounds + 1, left)
+                (rounds + 1, best)
             }
-            None => (
-                rounds + 1,
-                now.largest.max(pass.imbalance(at.defect)) / pass.scale(at.force),
-            ),
+            _ => (rounds + 1, left),
         }
     }
 
@@ -904,7 +1074,9 @@ impl Work {
     fn compliant(&mut self, pass: &Pass, at: &mut Iterate, softness: f64) -> f64 {
         let problem = &pass.problem;
         at.defect.fill(0.0);
-        problem.pattern.multiply_add(problem.inertia, at.change, at.defect);
+        problem
+            .pattern
+            .multiply_add(problem.inertia, problem.joined, at.change, at.defect);
         for (i, rows) in problem.rows.iter().enumerate() {
             let range = rows.range();
             let rho = pass.rho[i].map(|rho| rho / softness);
@@ -936,21 +1108,41 @@ impl Work {
         multiplier.fill(0.0);
         let (mut last, mut part, mut ascent) = (f64::INFINITY, 1.0, 0.0);
         self.step[..n].fill(0.0);
+        let mut factored = false;
+        let blocks = problem.rows.len();
+        for (i, share) in self.shares[..blocks].iter_mut().enumerate() {
+            *share = share_of(pass, i);
+        }
+        let stiff = stiffest / COMPLIANCE;
         for _ in 0..60 {
+            let mut inside = true;
             // What the bodies lack: the change of momentum less what the forces give.
             self.product[..n].fill(0.0);
             let product = &mut self.product[..n];
-            problem.pattern.multiply_add(problem.inertia, at.change, product);
+            problem
+                .pattern
+                .multiply_add(problem.inertia, problem.joined, at.change, product);
             for (i, rows) in problem.rows.iter().enumerate() {
                 let range = rows.range();
                 let force = &at.force[range.clone()];
-                let gain = share_of(pass, i) * stiffest / COMPLIANCE;
+                let gain = self.shares[i] * stiff;
                 let moved = problem.gather(rows, multiplier);
                 let wanted = moved.map(|w| gain * w);
                 let (mut found, mut slope) = ([0.0; 3], [[0.0; 3]; 3]);
                 let sliding = matches!(pass.blocks[i], Block::Contact { .. }) && !stuck[i] && force[0] > 0.0;
-                if stuck[i] {
-                    (found, slope) = project(pass.law(i), &wanted[..rows.count]);
+                let law = pass.law(i);
+                if let (true, Law::Dry(Level { limit, bias }), 1) = (stuck[i], law, rows.count) {
+                    let within = (wanted[0] - bias).abs() <= limit;
+                    found[0] = if within {
+                        wanted[0]
+                    } else {
+                        limit.copysign(wanted[0] - bias) + bias
+                    };
+                    slope[0][0] = f64::from(u8::from(within));
+                    inside &= within;
+                } else if stuck[i] {
+                    (found, slope) = project(law, &wanted[..rows.count]);
+                    inside &= (0..rows.count).all(|k| found[k] == wanted[k]);
                 } else if sliding {
                     let normal: f64 = (0..rows.count).map(|k| force[k] / force[0] * wanted[k]).sum();
                     for k in 0..rows.count {
@@ -963,12 +1155,14 @@ impl Work {
                 } else {
                     found[..rows.count].copy_from_slice(force);
                 }
-                self.gain[i] = slope.map(|line| line.map(|entry| gain * entry));
+                let gains = slope.map(|line| line.map(|entry| gain * entry));
+                factored &= same_gain(rows.count, &self.gain[i], &gains);
+                self.gain[i] = gains;
                 self.trial_force[range].copy_from_slice(&found[..rows.count]);
                 problem.scatter(rows, -problem.step, &found, product);
             }
             let left = pass.imbalance(product);
-            if left <= 1e-3 * EXACT * scale || (last <= SHARED * scale && left > 0.3 * last) {
+            if left <= 2e-19 * scale || (last <= SHARED * scale && left > 0.3 * last) {
                 last = last.min(left);
                 break;
             }
@@ -985,15 +1179,21 @@ impl Work {
             last = left;
             part = 1.0;
             // Where all limits are reached nothing but the bodies resists a step: the farther away, the stiffer.
-            let stiffness = 0.1 * (left / scale).min(1.0) * stiffest / COMPLIANCE;
-            for (i, rows) in problem.rows.iter().enumerate() {
-                if stuck[i] {
-                    let own = share_of(pass, i) * stiffness;
-                    (0..rows.count).for_each(|k| self.gain[i][k][k] += own);
+            let stiffness = 0.1 * (left / scale).min(1.0) * stiff;
+            if !inside {
+                for (i, rows) in problem.rows.iter().enumerate() {
+                    if stuck[i] {
+                        let own = self.shares[i] * stiffness;
+                        (0..rows.count).for_each(|k| self.gain[i][k][k] += own);
+                    }
                 }
             }
-            if !self.factor(problem) {
-                return false;
+            // Within all limits the forces are linear, and one factor serves for all steps.
+            if !(factored && inside) {
+                if !self.factor(problem) {
+                    return false;
+                }
+                factored = inside;
             }
             self.step[..n].copy_from_slice(&self.product[..n]);
             problem.pattern.solve(&self.matrix, &self.pivots, &mut self.step[..n]);
@@ -1011,7 +1211,7 @@ impl Work {
 
     /// Block Gauss–Seidel: every block in turn takes the force that solves its own law, forwards and backwards alternately; afterwards
     /// the velocities follow the forces.
-    fn sweep(&mut self, pass: &Pass, at: &mut Iterate, inverses: &[f64], times: usize) -> bool {
+    fn sweep(&mut self, pass: &Pass, at: &mut Iterate, alone: &[f64], times: usize) -> bool {
         let problem = &pass.problem;
         let (pattern, count) = (problem.pattern, problem.rows.len());
         for time in 0..times {
@@ -1037,17 +1237,17 @@ impl Work {
                 }
                 for side in rows.sides() {
                     let (size, start) = (pattern.size(side.body), pattern.start(side.body));
-                    let place = pattern.place(side.body, side.body).unwrap_or(0);
+                    let impulse = &mut self.product[..size];
+                    impulse.fill(0.0);
                     for j in 0..side.len {
-                        let impulse: f64 = (0..d)
+                        impulse[side.first + j] = (0..d)
                             .map(|k| problem.jacobian[side.at + k * side.len + j] * change[k])
                             .sum::<f64>()
                             * problem.step;
-                        if impulse != 0.0 {
-                            for l in 0..size {
-                                at.change[start + l] += inverses[place + l * size + side.first + j] * impulse;
-                            }
-                        }
+                    }
+                    pattern.divide_diagonal(alone, side.body, impulse);
+                    for (change, moved) in at.change[start..start + size].iter_mut().zip(impulse) {
+                        *change += *moved;
                     }
                 }
             }
@@ -1055,14 +1255,16 @@ impl Work {
                 return false;
             }
         }
-        self.follow(pass, at, inverses)
+        self.follow(pass, at, alone)
     }
 
     /// Relative velocities and the balance as they follow from velocities and forces.
     fn renew(&mut self, pass: &Pass, at: &mut Iterate) {
         let problem = &pass.problem;
         at.defect.fill(0.0);
-        problem.pattern.multiply_add(problem.inertia, at.change, at.defect);
+        problem
+            .pattern
+            .multiply_add(problem.inertia, problem.joined, at.change, at.defect);
         for rows in problem.rows {
             problem.scatter(rows, -problem.step, &at.force[rows.range()], at.defect);
             let moved = problem.gather(rows, at.change);
@@ -1075,13 +1277,9 @@ impl Work {
     /// One step of Newton's method with what is at rest held so, whatever rounding says of it.
     fn polish(&mut self, pass: &Pass, at: &mut Iterate, stuck: &[bool]) -> bool {
         let problem = &pass.problem;
-        for (i, rows) in problem.rows.iter().enumerate() {
-            let map = match stuck[i] {
-                true => held_map(pass, i, at.velocity),
-                false => pass.map(i, at.force, at.velocity),
-            };
-            let (gain, offset) = response(&map, rows.count, pass.weight[i]);
-            self.set(i, gain, offset);
+        for i in 0..problem.rows.len() {
+            let (gain, offset) = pass.linear(i, at.force, at.velocity, pass.weight[i], stuck[i]);
+            self.set(i, problem.rows[i].count, gain, offset);
         }
         if !self.factor(problem) {
             return false;
@@ -1091,8 +1289,8 @@ impl Work {
         true
     }
 
-    /// The change of the velocities by forces; `inverses` are those of the bodies alone.
-    fn accelerate(&mut self, problem: &Problem, force: &[f64], inverses: &[f64], change: &mut [f64]) -> bool {
+    /// The change of the velocities by forces; `alone` has the factors of the bodies alone.
+    fn accelerate(&mut self, problem: &Problem, force: &[f64], alone: &[f64], change: &mut [f64]) -> bool {
         let pattern = problem.pattern;
         let impulse = &mut self.step[..pattern.rows()];
         impulse.fill(0.0);
@@ -1109,25 +1307,52 @@ impl Work {
             pattern.solve(&self.matrix, &self.pivots, change);
             return true;
         }
+        change.copy_from_slice(impulse);
         for body in 0..pattern.blocks() {
             let (size, start) = (pattern.size(body), pattern.start(body));
-            let place = pattern.place(body, body).unwrap_or(0);
-            for i in 0..size {
-                let line = &inverses[place + i * size..place + (i + 1) * size];
-                change[start + i] = dot(line, &impulse[start..start + size]);
-            }
+            pattern.divide_diagonal(alone, body, &mut change[start..start + size]);
         }
         true
     }
 
     /// Velocities that follow from the forces.
-    fn follow(&mut self, pass: &Pass, at: &mut Iterate, inverses: &[f64]) -> bool {
-        if !self.accelerate(&pass.problem, at.force, inverses, at.change) {
+    fn follow(&mut self, pass: &Pass, at: &mut Iterate, alone: &[f64]) -> bool {
+        if !self.accelerate(&pass.problem, at.force, alone, at.change) {
             return false;
         }
         self.renew(pass, at);
         true
     }
+}
+
+/// Whether the G of a block of so many rows is what it was.
+#[inline]
+fn same_gain(count: usize, before: &Matrix, now: &Matrix) -> bool {
+    match count {
+        1 => before[0][0] == now[0][0],
+        _ => before == now,
+    }
+}
+
+/// Factors A + T·Jᵀ·G·J, into `matrix`.
+#[multiversion(targets("x86_64+avx2"))]
+fn factor_with(problem: &Problem<'_>, gain: &[Matrix], matrix: &mut [f64], pivots: &mut [u32]) -> bool {
+    let stored = problem.pattern.stored();
+    let matrix = &mut matrix[..stored];
+    // Where no spring joins bodies, nothing stands beside the diagonal.
+    let given = if problem.joined {
+        stored
+    } else {
+        problem.pattern.diagonal()
+    };
+    matrix[..given].copy_from_slice(&problem.inertia[..given]);
+    matrix[given..].fill(0.0);
+    for (rows, gain) in problem.rows.iter().zip(gain) {
+        if *gain != [[0.0; 3]; 3] {
+            problem.add_gram(rows, problem.step, gain, matrix);
+        }
+    }
+    problem.pattern.factor(matrix, pivots)
 }
 
 impl Kept {
@@ -1163,20 +1388,6 @@ impl Iterate<'_> {
     }
 }
 
-/// The natural map of a block that sticks.
-fn held_map(pass: &Pass, i: usize, velocity: &[f64]) -> NaturalMap {
-    let rows = &pass.problem.rows[i];
-    let rho = pass.rho[i];
-    let mut map = NaturalMap::default();
-    for k in 0..rows.count {
-        let rho = if k == 0 { rho[0] } else { rho[1] };
-        let target = if k == 0 { pass.target(i) } else { 0.0 };
-        map.residual[k] = -rho * (velocity[rows.first + k] - target);
-        map.by_velocity[k][k] = -rho;
-    }
-    map
-}
-
 /// df = f₀ − G·dw from the natural map with the compliance: (∂r/∂f − ε)·df + ∂r/∂w·dw = −r.
 pub(super) fn response(map: &NaturalMap, d: usize, compliance: f64) -> (Matrix, Vector) {
     let (mut gain, mut offset) = ([[0.0; 3]; 3], [0.0; 3]);
@@ -1210,25 +1421,40 @@ impl Solver {
         solver
     }
 
+    /// The largest force that can matter in the island that was solved last.
+    pub(super) fn common(&self) -> f64 {
+        self.common
+    }
+
+    /// A solver that looks no further where Newton's method ends at this residual or less.
+    pub fn rough(enough: f64) -> Self {
+        Solver {
+            rough: Some(enough),
+            ..Solver::default()
+        }
+    }
+
     fn reserve(&mut self, rows: usize, blocks: usize, pattern: &Pattern) {
         let (bodies, stored) = (pattern.rows(), pattern.stored());
         self.change.resize(bodies.max(self.change.len()), 0.0);
-        self.inverses.resize(stored.max(self.inverses.len()), 0.0);
-        for buffer in [&mut self.force, &mut self.velocity, &mut self.unit] {
+        self.impulse_unit.resize(bodies.max(self.impulse_unit.len()), 0.0);
+        self.alone.resize(stored.max(self.alone.len()), 0.0);
+        for buffer in [&mut self.force, &mut self.velocity, &mut self.unit, &mut self.slip] {
             buffer.resize(rows.max(buffer.len()), 0.0);
         }
         let blocks = blocks.max(self.blocks.len());
         self.stuck.resize(blocks, false);
         self.broken.resize(blocks, false);
-        self.root.resize((pattern.blocks() + 1).max(self.root.len()), 0);
+        self.root.resize((bodies + 1).max(self.root.len()), 0);
         self.blocks.resize(blocks, Block::Smooth);
         self.own.resize(blocks, [[0.0; 3]; 3]);
         self.rho.resize(blocks, [0.0; 2]);
         self.weight.resize(blocks, 0.0);
         self.sharper.resize(blocks, 0.0);
-        self.work.reserve(rows, blocks, bodies, stored, pattern.largest());
+        self.work.reserve(rows, blocks, pattern);
         self.cones.reserve(rows, blocks);
         self.kept.reserve(rows, bodies);
+        self.nearest.reserve(rows, bodies);
     }
 
     /// Solves one island. Afterwards `change`, `force`, `velocity` and `stuck` hold the solution: velocities are exactly 0.0 in the rows
@@ -1252,15 +1478,19 @@ impl Solver {
                 residual: f64::INFINITY,
                 iterations: 0,
                 converged: false,
+                furthest: 0,
+                impossible: false,
             };
         }
         if m == 1 && !problem.joined && self.closed_form(problem) {
             let change = &mut self.change[..bodies];
-            self.work.accelerate(problem, &self.force[..n], &self.inverses, change);
+            self.work.accelerate(problem, &self.force[..n], &self.alone, change);
             return Outcome {
                 residual: 0.0,
                 iterations: 1,
                 converged: true,
+                furthest: 0,
+                impossible: false,
             };
         }
         let mut iterations = 0;
@@ -1280,52 +1510,92 @@ impl Solver {
                     residual,
                     iterations,
                     converged: residual <= TOLERANCE,
+                    furthest: self.furthest,
+                    impossible: self.impossible,
                 };
             }
         }
+    }
+
+    /// As [`Solver::solve`], but with the solution at rest that is remembered, if the problem is the same.
+    pub fn solve_or_rest(&mut self, problem: &Problem, laws: &dyn Blocks, rest: &mut Rest) -> Outcome {
+        let (n, m, bodies) = (problem.free.len(), problem.rows.len(), problem.pattern.rows());
+        self.reserve(n, m, problem.pattern);
+        for i in 0..m {
+            self.blocks[i] = laws.block(i);
+        }
+        if let Some(outcome) = rest.outcome.filter(|_| rest.is(problem, &self.blocks[..m])) {
+            self.change[..bodies].copy_from_slice(&rest.change);
+            self.force[..n].copy_from_slice(&rest.force);
+            self.velocity[..n].copy_from_slice(&rest.velocity);
+            self.stuck[..m].copy_from_slice(&rest.stuck);
+            return outcome;
+        }
+        let outcome = self.solve(problem, laws);
+        rest.outcome = None;
+        // Laws that are asked during the solution may change unseen.
+        let rests = |i: usize| match self.blocks[i] {
+            Block::Dry { .. } | Block::Lock => self.stuck[i],
+            Block::Contact { .. } => self.stuck[i] || self.force[problem.rows[i].first] == 0.0,
+            Block::Curve { .. } | Block::Smooth => false,
+        };
+        if outcome.converged && (0..m).all(rests) {
+            fn keep<T: Copy>(to: &mut Vec<T>, from: &[T]) {
+                to.clear();
+                to.extend_from_slice(from);
+            }
+            rest.step = problem.step;
+            keep(&mut rest.free, problem.free);
+            keep(&mut rest.blocks, &self.blocks[..m]);
+            keep(&mut rest.rows, problem.rows);
+            keep(&mut rest.jacobian, problem.jacobian);
+            keep(&mut rest.inertia, &problem.inertia[..problem.pattern.stored()]);
+            keep(&mut rest.change, &self.change[..bodies]);
+            keep(&mut rest.force, &self.force[..n]);
+            keep(&mut rest.velocity, &self.velocity[..n]);
+            keep(&mut rest.stuck, &self.stuck[..m]);
+            rest.outcome = Some(outcome);
+        }
+        outcome
     }
 
     /// Compliances of the blocks alone, and what follows from them. False if a number is not finite.
     fn prepare(&mut self, problem: &Problem, laws: &dyn Blocks) -> bool {
         let pattern = problem.pattern;
         if problem.free.iter().any(|value| !value.is_finite())
-            || !pattern.invert_diagonal(
-                problem.inertia,
-                &mut self.inverses,
-                &mut self.work.room,
-                &mut self.work.pivots,
-            )
+            || !pattern.factor_diagonal(problem.inertia, &mut self.alone)
         {
             return false;
+        }
+        for body in 0..pattern.blocks() {
+            let (size, start) = (pattern.size(body), pattern.start(body));
+            let place = pattern.place(body, body).unwrap_or(0);
+            for i in 0..size {
+                let inertia = problem.inertia[place + i * (size + 1)] * problem.step;
+                self.impulse_unit[start + i] = 1.0 / inertia.sqrt();
+            }
         }
         let mut finite = true;
         let mut heaviest = f64::INFINITY;
         let mut largest = 0.0f64;
+        let noise = f64::EPSILON * problem.speed;
         for (i, rows) in problem.rows.iter().enumerate() {
             let d = rows.count;
             let mut own = [[0.0; 3]; 3];
             for side in rows.sides() {
-                let size = pattern.size(side.body);
-                let place = pattern.place(side.body, side.body).unwrap_or(0) + side.first * (size + 1);
+                let lines = &problem.jacobian[side.at..side.at + d * side.len];
+                let product =
+                    pattern.compliance(&self.alone, (side.body, side.first), d, lines, &mut self.work.product);
+                let mut lightest = 0.0f64;
                 for k in 0..d {
-                    let one = &problem.jacobian[side.at + k * side.len..side.at + (k + 1) * side.len];
-                    let mut lines = [0.0; 3];
-                    for (a, j) in one.iter().enumerate() {
-                        if *j == 0.0 {
-                            continue;
-                        }
-                        let line = &self.inverses[place + a * size..place + a * size + side.len];
-                        for l in 0..=k {
-                            let other = &problem.jacobian[side.at + l * side.len..side.at + (l + 1) * side.len];
-                            lines[l] += j * dot(line, other);
-                        }
-                    }
                     for l in 0..=k {
-                        own[k][l] += problem.step * lines[l];
+                        own[k][l] += problem.step * product[k][l];
                     }
-                    if lines[k] > 0.0 {
-                        heaviest = heaviest.min(problem.step * lines[k]);
-                    }
+                    lightest = lightest.max(problem.step * product[k][k]);
+                }
+                // A link that its joint hardly lets go along one row is no heavy body: what counts is where it moves best.
+                if lightest > 0.0 {
+                    heaviest = heaviest.min(lightest);
                 }
             }
             for k in 0..d {
@@ -1361,11 +1631,13 @@ impl Solver {
                 .map_or(common, |limit| common.max(limit));
             let own = self.own[i][0][0];
             if own > 1e-9 * largest {
-                common = common.max((problem.free[rows.first] - self.blocks[i].target()).abs() / own);
+                let free = (problem.free[rows.first] - self.blocks[i].target()).abs();
+                common = common.max(free.max(noise) / own);
             }
         }
         self.common = common.max(f64::MIN_POSITIVE);
         let common = if common > 0.0 { common } else { 1.0 };
+        let mut driven = f64::MIN_POSITIVE;
         for (i, rows) in problem.rows.iter().enumerate() {
             let d = rows.count;
             // What no force moves needs a unit too: one that carries f − ρ·w over every limit.
@@ -1387,9 +1659,13 @@ impl Solver {
             self.rho[i] = compliance.map(|compliance| 1.0 / compliance);
             for k in 0..d {
                 let least = 1e-9 * compliance[k.min(1)];
-                self.unit[rows.first + k] = self.own[i][k][k].max(least).sqrt();
+                let unit = self.own[i][k][k].max(least).sqrt();
+                self.unit[rows.first + k] = unit;
+                let target = if k == 0 { self.blocks[i].target() } else { 0.0 };
+                driven = driven.max((problem.free[rows.first + k] - target).abs().max(noise) / unit);
             }
         }
+        self.driven = driven;
         for (i, weight) in self.weight[..problem.rows.len()].iter_mut().enumerate() {
             // The heaviest body leans on the lighter ones.
             let heavier = (heaviest * self.rho[i][0]).clamp(1e-12, 1.0);
@@ -1443,9 +1719,11 @@ impl Solver {
         true
     }
 
-    /// Whether forces at rest may not be unique: bodies and the ground with the blocks that hold them together form a ring.
+    /// Whether forces at rest may not be unique: coordinates and the ground with the blocks that hold them together form a ring. A block that takes hold of
+    /// several coordinates of a body stands for all of them.
     fn redundant(root: &mut [usize], problem: &Problem, stuck: &[bool], force: &[f64]) -> bool {
-        let ground = problem.pattern.blocks();
+        let pattern = problem.pattern;
+        let ground = pattern.rows();
         for (node, root) in root[..=ground].iter_mut().enumerate() {
             *root = node;
         }
@@ -1456,11 +1734,21 @@ impl Solver {
             }
             node
         }
-        for (i, rows) in problem.rows.iter().enumerate() {
-            if !stuck[i] && force[rows.first] == 0.0 {
-                continue;
+        let acts = |i: usize| stuck[i] || force[problem.rows[i].first] != 0.0;
+        for (_, rows) in problem.rows.iter().enumerate().filter(|(i, _)| acts(*i)) {
+            for side in rows.sides().filter(|side| side.len > 1) {
+                let start = pattern.start(side.body);
+                for i in 1..pattern.size(side.body) {
+                    let (a, b) = (find(root, start), find(root, start + i));
+                    root[a.max(b)] = a.min(b);
+                }
             }
-            let [a, b] = rows.sides.map(|side| if side.len > 0 { side.body } else { ground });
+        }
+        for (_, rows) in problem.rows.iter().enumerate().filter(|(i, _)| acts(*i)) {
+            let [a, b] = rows.sides.map(|side| match side.len {
+                0 => ground,
+                _ => pattern.start(side.body) + side.first,
+            });
             if a == b {
                 // Nothing moves it.
                 continue;
@@ -1486,8 +1774,10 @@ impl Solver {
             unit: &self.unit[..n],
             weight: &self.weight[..m],
             sharper: &self.sharper[..m],
+            impulse_unit: &self.impulse_unit[..bodies],
             own: &self.own[..m],
             common: self.common,
+            driven: self.driven,
             stop: self.stop.as_ref(),
         };
         let mut defect = std::mem::take(&mut self.work.defect);
@@ -1503,7 +1793,7 @@ impl Solver {
         }
         // Bristles may have several roots, and their force may fall with velocity: each block by itself shows the way.
         let smooth = (0..m).any(|i| matches!(pass.blocks[i], Block::Smooth));
-        let swept = smooth && self.work.sweep(&pass, &mut at, &self.inverses, 1);
+        let swept = smooth && self.work.sweep(&pass, &mut at, &self.alone, 1);
         let hold = if swept { None } else { Some(&self.stuck[..m]) };
         let (mut solved, mut residual) = self.work.newton(&pass, &mut at, hold);
         let enough = |at: &Iterate, residual: f64| {
@@ -1519,13 +1809,20 @@ impl Solver {
             }
         };
         residual = enough(&at, residual);
+        if self
+            .rough
+            .is_some_and(|enough| residual > TOLERANCE && residual <= enough)
+        {
+            self.work.defect = defect;
+            return (solved, residual);
+        }
         let curved = (0..m).any(|i| matches!(pass.law(i), Law::Curve(_) | Law::Smooth(_)));
         if residual > TOLERANCE && curved && !is_set(pass.stop) {
             // Laws that may fall with velocity: every block by itself finds the root it should have.
             let mut sweeps = 8;
             at.begin(problem.free);
             for _ in 0..RESCUES {
-                if !self.work.sweep(&pass, &mut at, &self.inverses, sweeps) {
+                if !self.work.sweep(&pass, &mut at, &self.alone, sweeps) {
                     break;
                 }
                 self.kept.take(&at);
@@ -1553,27 +1850,56 @@ impl Solver {
         if (residual > TOLERANCE || slides(&at, scale)) && !hopeless && !is_set(pass.stop) {
             self.kept.take(&at);
             let first = residual;
-            at.begin(problem.free);
-            let found = self.cones.solve(&pass, &mut self.work, &mut at);
-            solved += found;
-            let (more, left) = self.work.newton(&pass, &mut at, None);
-            solved += more;
-            residual = left;
-            if residual > TOLERANCE && first > TOLERANCE {
+            // What was stuck sticks in the convex problem; what slid is thought to slide on as it would freely.
+            self.slip[..n].copy_from_slice(problem.free);
+            for (i, rows) in problem.rows.iter().enumerate() {
+                if pass.blocks[i].was_stuck() {
+                    self.slip[rows.range()].fill(0.0);
+                }
+            }
+            let (mut nearest, mut change) = (f64::INFINITY, f64::INFINITY);
+            for round in 0..SHIFTS {
+                at.begin(problem.free);
+                solved += self.cones.solve(&pass, &mut self.work, &mut at, &self.slip[..n]);
+                let last = std::mem::replace(&mut change, pass.change_of_slip(&self.slip[..n], at.velocity));
+                self.slip[..n].copy_from_slice(at.velocity);
+                let (more, left) = self.work.newton(&pass, &mut at, None);
+                solved += more;
+                residual = left;
+                if residual < nearest {
+                    nearest = residual;
+                    self.nearest.take(&at);
+                }
+                // Rounds whose slips do not come closer lead nowhere.
+                let hopeless = round > 1 && (change.is_nan() || change > 0.7 * last);
+                if residual <= TOLERANCE || first <= TOLERANCE || hopeless || is_set(pass.stop) {
+                    break;
+                }
+            }
+            if residual > TOLERANCE && first > TOLERANCE && nearest > SOLVED {
                 let mut kept = std::mem::take(&mut self.kept);
                 let (more, left) = self.work.soften(&pass, &mut at, &mut kept);
                 self.kept = kept;
                 solved += more;
                 residual = left;
-            } else if residual > TOLERANCE {
-                self.kept.give(&mut at);
-                residual = first;
+            }
+            if residual > TOLERANCE && nearest.min(first) < residual {
+                if first < nearest {
+                    self.kept.give(&mut at);
+                } else {
+                    self.nearest.give(&mut at);
+                }
+                residual = nearest.min(first);
             }
         }
-        let mut sharing = m > 1;
+        let mut sharing = m > 1 && self.rough.is_none();
+        let found = residual;
+        self.nearest.take(&at);
         for attempt in 0..4 {
-            let unstopped = pass.unstopped(at.force, at.velocity);
-            if residual <= TOLERANCE && unstopped > UNSTOPPED {
+            let (unstopped, block) = pass.unstopped(at.force, at.velocity);
+            self.impossible = unstopped > UNSTOPPED;
+            self.furthest = block;
+            if residual <= TOLERANCE && self.impossible {
                 residual = unstopped;
             }
             let scale = pass.scale(at.force);
@@ -1592,11 +1918,11 @@ impl Solver {
                 }
             }
             // Velocities by the forces that are returned: what was lost on the way shows.
-            if residual > TOLERANCE || !self.work.follow(&pass, &mut at, &self.inverses) {
+            if residual > TOLERANCE || !self.work.follow(&pass, &mut at, &self.alone) {
                 break;
             }
-            let found = pass.residual(at.force, at.velocity);
-            let (exact, left) = (found.force / pass.common, found.largest / pass.scale(at.force));
+            let reached = pass.residual(at.force, at.velocity);
+            let (exact, left) = (reached.force / pass.common, reached.largest / pass.scale(at.force));
             if shared && left > 0.5 * TOLERANCE && attempt > 0 {
                 // The forces as they were found obey their laws better.
                 self.kept.give(&mut at);
@@ -1613,6 +1939,15 @@ impl Solver {
                 break;
             }
         }
+        if residual > TOLERANCE && found <= TOLERANCE && !self.impossible {
+            // What was to make it smoother led away.
+            self.nearest.give(&mut at);
+            residual = found;
+            let scale = pass.scale(at.force);
+            for i in 0..m {
+                self.stuck[i] = pass.at_rest(i, at.force, at.velocity, at.change, scale);
+            }
+        }
         for (i, rows) in problem.rows.iter().enumerate() {
             let closed = matches!(pass.blocks[i], Block::Contact { .. }) && at.force[rows.first] > 0.0;
             if closed {
@@ -1622,6 +1957,9 @@ impl Solver {
                 let first = rows.first + usize::from(closed);
                 at.velocity[first..rows.first + rows.count].fill(0.0);
             }
+        }
+        if residual > TOLERANCE && !self.impossible {
+            self.furthest = pass.furthest(at.force, at.velocity);
         }
         self.work.defect = defect;
         (solved, residual)

@@ -9,14 +9,22 @@
 //! where A = M + T·D + T²·K holds the masses and the springs that the step cannot resolve (they are taken at the end of
 //! the step too, so that a large step stays stable).
 
+// Formulas with several arrays read best with one index.
+#![allow(clippy::needless_range_loop)]
+
 use super::ball::solve_ball;
-use super::coupled::{Block, Blocks, Level, Problem, Rows, Side, Solver};
-use super::port::{Coordinate, Pair};
+use super::coupled::{Block, Blocks, Level, Outcome, Problem, Rest, Rows, SOLVED, Side, Solver};
+use super::groups::Observation;
+use super::lock::{Keeps, LockKind, write_gear_row, write_point_rows};
+use super::port::{Attachment, Coordinate, Pair};
+use super::scene::{self, Begin, Joined, SceneRoom};
 use super::sparse::Pattern;
+use super::work::Work;
 use super::{Network, Scratch};
-use crate::element::Observation;
-use crate::integrate::Work;
+use crate::body::rigid_body::advance_rotation;
+use crate::body::{Frame, LinkageScratch};
 use crate::stop::Stop;
+use nalgebra::Vector3;
 
 /// What laws see of a step in progress.
 #[derive(Clone, Copy)]
@@ -65,6 +73,117 @@ impl ImplicitStage<'_> {
     }
 }
 
+/// How long forces act until the velocities that the laws see, and how long the step is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Span {
+    /// From the start to the velocities that the laws see: the end of the step, or its middle.
+    pub(crate) law: f64,
+    /// The whole step.
+    pub(crate) whole: f64,
+    /// Whether bodies are placed in the middle of the step, and forces are those of its mean motion.
+    pub(crate) apart: bool,
+}
+
+impl Span {
+    /// Laws at the end of the step.
+    pub(crate) fn whole(step: f64) -> Self {
+        Span {
+            law: step,
+            whole: step,
+            apart: false,
+        }
+    }
+
+    /// Laws in the middle of the step.
+    pub(crate) fn middle(step: f64) -> Self {
+        Span {
+            law: 0.5 * step,
+            whole: step,
+            apart: true,
+        }
+    }
+
+    /// Laws at the end of the step, forces of its middle.
+    pub(crate) fn mean(step: f64) -> Self {
+        Span {
+            apart: true,
+            ..Span::whole(step)
+        }
+    }
+
+    /// Whether laws see the middle of the step.
+    fn is_middle(self) -> bool {
+        self.law < self.whole
+    }
+}
+
+/// What ends smooth motion within a step whose laws see its middle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Event {
+    /// The part of the step before a contact closes or a slip comes to rest; 1 if neither happens.
+    pub(crate) part: f64,
+    /// Whether a contact closes: nothing was solved then.
+    pub(crate) closing: bool,
+    /// Whether something breaks away from a holding limit above its kinetic one.
+    pub(crate) release: bool,
+    /// Whether something holds more than half of such a limit: it may break away before the end of the step.
+    pub(crate) strained: bool,
+}
+
+impl Event {
+    pub(crate) const NONE: Event = Event {
+        part: 1.0,
+        closing: false,
+        release: false,
+        strained: false,
+    };
+
+    /// Whether smooth motion goes on.
+    pub(crate) fn is_none(self) -> bool {
+        self.part == 1.0 && !self.closing && !self.release
+    }
+}
+
+/// Moves the pose that begins at `q` with the velocities that begin at `v`.
+pub(crate) fn turn(q: usize, v: usize, step: f64, before: &[f64], after: &mut [f64]) {
+    for i in 0..3 {
+        after[q + i] = before[q + i] + step * after[v + i];
+    }
+    let spin = Vector3::new(after[v + 3], after[v + 4], after[v + 5]);
+    let rotation = advance_rotation([3, 4, 5, 6].map(|i| before[q + i]), &spin, step);
+    after[q + 3..q + 7].copy_from_slice(&rotation);
+}
+
+/// Moves linkages with the velocities of `after`.
+pub(crate) fn move_linkages(network: &Network, step: f64, before: &[f64], after: &mut [f64]) {
+    for placed in &network.linkages {
+        let free = placed.positions - placed.velocities;
+        if free > 0 {
+            turn(placed.q, placed.v, step, before, after);
+        }
+        for i in (6 * free)..placed.velocities {
+            let q = placed.q + i + free;
+            after[q] = before[q] + step * after[placed.v + i];
+        }
+    }
+}
+
+/// Where bodies are.
+#[derive(Default)]
+pub(crate) struct Placement {
+    pub(crate) frames: Vec<Frame>,
+    pub(crate) linkages: Vec<LinkageScratch>,
+}
+
+impl Placement {
+    fn of(network: &Network) -> Self {
+        Placement {
+            frames: vec![Frame::ground(); network.bodies.len()],
+            linkages: network.linkages.iter().map(|placed| placed.body.scratch()).collect(),
+        }
+    }
+}
+
 /// A spring taken at the end of the step.
 #[derive(Clone, Copy, Debug)]
 pub struct StiffSpring {
@@ -104,6 +223,71 @@ impl StiffSpring {
     fn stored(&self, state: &[f64]) -> f64 {
         let squares: f64 = (0..self.axes).map(|axis| self.stretch(state, axis).powi(2)).sum();
         0.5 * self.stiffness * squares
+    }
+}
+
+/// A spring between points of two bodies, taken at the end of the step.
+#[derive(Clone, Copy, Debug)]
+pub struct PointSpring {
+    /// Number of the element.
+    pub element: usize,
+    /// The bodies.
+    pub bodies: [Attachment; 2],
+    /// Where it is attached, in the axes of each body.
+    pub at: [Vector3<f64>; 2],
+    /// Stiffness k.
+    pub stiffness: f64,
+    /// Damping d.
+    pub damping: f64,
+    /// Natural length.
+    pub length: f64,
+}
+
+/// A spring between points where its bodies are.
+struct Stretched {
+    points: [Vector3<f64>; 2],
+    /// The line of the spring and two directions across; world axes for a spring without length, which is the same in all directions.
+    directions: [Vector3<f64>; 3],
+    /// Stretch along these directions.
+    stretch: Vector3<f64>,
+    /// Stiffness along them: across its line a drawn spring is held by its force.
+    stiffness: Vector3<f64>,
+    damping: Vector3<f64>,
+}
+
+impl PointSpring {
+    fn stretched(&self, network: &Network, state: &[f64], frames: &[Frame], linkages: &[LinkageScratch]) -> Stretched {
+        let ends = self.bodies.map(|body| body.frame(network, state, frames, linkages));
+        let points = [0, 1].map(|end| ends[end].point_position(&self.at[end]));
+        let apart = points[0] - points[1];
+        let distance = apart.norm();
+        if self.length == 0.0 || distance == 0.0 {
+            return Stretched {
+                points,
+                directions: [Vector3::x(), Vector3::y(), Vector3::z()],
+                stretch: apart,
+                stiffness: Vector3::repeat(self.stiffness),
+                damping: Vector3::repeat(self.damping),
+            };
+        }
+        let line = apart / distance;
+        let (one, other) = super::rigid::tangents(&line, false);
+        let stretch = distance - self.length;
+        // A compressed spring pushes sideways; that is left to the next step, so that the matrix stays definite.
+        let across = (self.stiffness * stretch / distance).max(0.0);
+        Stretched {
+            points,
+            directions: [line, one, other],
+            stretch: Vector3::new(stretch, 0.0, 0.0),
+            stiffness: Vector3::new(self.stiffness, across, across),
+            damping: Vector3::new(self.damping, 0.0, 0.0),
+        }
+    }
+
+    /// Elastic energy in a state.
+    fn stored(&self, network: &Network, state: &[f64], frames: &[Frame], linkages: &[LinkageScratch]) -> f64 {
+        let stretch = self.stretched(network, state, frames, linkages).stretch;
+        0.5 * self.stiffness * stretch.norm_squared()
     }
 }
 
@@ -164,6 +348,10 @@ pub struct Island {
     pub frictions: Vec<IslandFriction>,
     /// Stiff springs, by number in [`Network::stiff_springs`].
     pub springs: Vec<usize>,
+    /// Springs between points, by number in [`Network::point_springs`].
+    pub point_springs: Vec<usize>,
+    /// Rigid gears and joints, by number in [`Network::locks`].
+    pub locks: Vec<usize>,
     /// Rigid contacts and stops, by number in [`Network::rigid`].
     pub rigid: Vec<usize>,
     /// Most rows of all of them.
@@ -172,7 +360,7 @@ pub struct Island {
     pub blocks: usize,
     /// Which bodies influence each other.
     pub pattern: Pattern,
-    /// The bodies that each friction, spring and rigid element takes hold of, in this order.
+    /// The bodies that each friction, spring, spring between points, lock and rigid element takes hold of, in this order.
     pub holds: Vec<Hold>,
 }
 
@@ -186,6 +374,31 @@ pub struct Hold {
 }
 
 impl Island {
+    /// Where the holds of springs, springs between points, locks and rigid elements begin.
+    pub(super) fn first_holds(&self) -> [usize; 4] {
+        let springs = self.frictions.len();
+        let point_springs = springs + self.springs.len();
+        let locks = point_springs + self.point_springs.len();
+        [springs, point_springs, locks, locks + self.locks.len()]
+    }
+
+    /// Whether springs in A join its bodies.
+    fn is_joined(&self) -> bool {
+        !self.springs.is_empty() || !self.point_springs.is_empty()
+    }
+
+    /// The largest velocity of its bodies in a state.
+    fn fastest(&self, network: &Network, state: &[f64]) -> f64 {
+        let bodies = self.bodies.iter().map(|body| body.range(network));
+        let speeds = bodies.flat_map(|(v, count, _)| &state[v..v + count]);
+        speeds.fold(0.0, |most, speed| most.max(speed.abs()))
+    }
+
+    /// Whether a joint closes a loop in it.
+    fn has_joints(&self, network: &Network) -> bool {
+        self.locks.iter().any(|&lock| network.locks[lock].joint().is_some())
+    }
+
     /// How an element takes hold of these bodies.
     pub(crate) fn hold(pattern: &Pattern, bodies: [Option<usize>; 2]) -> Hold {
         let [first, second] = bodies;
@@ -208,6 +421,8 @@ impl Island {
 /// Room for the islands of a network.
 pub(crate) struct ImplicitScratch {
     solver: Solver,
+    /// What each island was like when it was last solved at rest.
+    rests: Vec<Rest>,
     parting: Solver,
     parting_rows: Vec<Rows>,
     still: Vec<f64>,
@@ -217,38 +432,117 @@ pub(crate) struct ImplicitScratch {
     matrix: Vec<f64>,
     factors: Vec<f64>,
     pivots: Vec<u32>,
-    pub(super) inertia: Vec<f64>,
+    pub(crate) inertia: Vec<f64>,
     jacobian: Vec<f64>,
     rows: Vec<Rows>,
     free: Vec<f64>,
     sources: Vec<BlockSource>,
+    /// What resists rolling and spinning in the contacts; the last of the blocks.
+    turning: Vec<Turning>,
+    /// What each island was like when it was last solved at rest without these.
+    bare_rests: Vec<Rest>,
+    /// How far each row of a joint is open, and the velocity with which the step closes it.
+    open: Vec<f64>,
+    closing: Vec<f64>,
+    /// Where bodies are at the end of the step.
+    closed: Placement,
+    /// Rows of springs between points.
+    drawn: Vec<f64>,
+    drawn_free: Vec<f64>,
     known: Vec<bool>,
+    /// Clusters of velocities that stick together: the first of each, and whether it has been given a value.
+    root: Vec<usize>,
+    seeded: Vec<bool>,
     vector: Vec<f64>,
     pub(crate) touching: Vec<super::rigid::Candidate>,
+    /// Those that are open where a step begins that is split where they close.
+    waiting: Vec<super::rigid::Candidate>,
     /// What positions move by besides the velocities of the end of the step, as velocities, and whether they do.
     pub(crate) shift: Vec<f64>,
     pub(crate) shifted: bool,
+    /// The power of the forces of the start of the step on it.
+    pub(crate) lifted: f64,
     /// Velocities at the end while positions move.
     pub(crate) ends: Vec<f64>,
+    /// The state in the middle of the step and where bodies are at its start, for the method whose laws see the middle.
+    pub(crate) middle: Vec<f64>,
+    pub(crate) placement: Placement,
+    /// Where linkages are at the end of the step if they go on as they move.
+    ahead: Vec<f64>,
+    links_ahead: Vec<LinkageScratch>,
+    /// What was found to end smooth motion within the step, and whether steps whose laws see their end look for it too.
+    pub(crate) event: Event,
+    pub(crate) watched: bool,
+    /// Solves in this step in search of such events.
+    pub(crate) solves: u32,
+    /// State where a part of the step begins; compressive forces where the step and the part begin.
+    pub(crate) base: Vec<f64>,
+    pub(crate) pressed: Vec<f64>,
+    pub(crate) begun: Vec<f64>,
+    /// Where drivers given by position end.
+    pub(crate) driven: Vec<f64>,
+    /// Whether profiles were brought to the end of the step.
+    pub(crate) at_end: bool,
+    /// Velocities at the end of a part of a step.
+    pub(crate) finals: Vec<f64>,
+    /// State and compressive forces at the end of a step that may yet be split.
+    pub(crate) reached: Vec<f64>,
+    pub(crate) reached_pressed: Vec<f64>,
     /// Largest residual of a coupled solve so far.
     pub(crate) worst: f64,
-    /// Residual of the last solve that did not succeed.
+    /// The element of the last contact that jammed.
+    pub(crate) jammed: Option<usize>,
+    /// Residual of the last solve that did not succeed, the contact or stop that was furthest from its law, and whether no forces could do it.
     pub(crate) unsolved: f64,
+    pub(crate) blamed: Option<usize>,
+    pub(crate) impossible: bool,
+    /// Residual up to which a solve counts: [`SOLVED`] at first, [`UNSOLVED`] where shorter steps do not reach it.
+    pub(crate) allowed: f64,
     /// State and energies at the start of a step that is done in parts.
     pub(crate) start: Vec<f64>,
     pub(crate) start_work: Work,
     /// Compressive forces before the islands, which the parts of a step begin with.
     compression: Vec<f64>,
+    /// Contacts that the program finds.
+    pub(crate) scene: SceneRoom,
+    /// How candidates take hold of bodies.
+    holds: Vec<Hold>,
+    /// Surfaces that bodies of the island are held fast to, and two points of each.
+    held: Vec<Held>,
+    /// Which contacts do not roll, and do not spin.
+    unturned: Vec<[bool; 2]>,
+    /// The power that conveyors put in.
+    pub(crate) belts: f64,
+    /// The largest velocity of a body of the island.
+    speed: f64,
 }
 
-/// Residual of a coupled solve above which it counts as none.
-const UNSOLVED: f64 = 1e-6;
+/// Residual that is enough where bodies that overlap part: gaps that are rounded contradict each other, and no force of it is ever shown.
+const PARTED: f64 = 1e-9;
+/// Residual of a coupled solve above which it counts as none, even where no shorter step does better.
+pub(crate) const UNSOLVED: f64 = 1e-4;
 
 /// Where the law of a block comes from.
 #[derive(Clone, Copy, Debug)]
 enum BlockSource {
     Friction(IslandFriction),
+    Lock(usize, Keeps),
     Rigid(usize),
+    Turning(usize),
+}
+
+/// The resistance of a contact to rolling or to spinning: a moment of at most its arm times the normal force of the same step.
+#[derive(Clone, Copy, Debug)]
+struct Turning {
+    /// The contact, by number among those that touch, and its block.
+    candidate: usize,
+    block: usize,
+    /// 0 rolling, 1 spinning.
+    which: usize,
+    /// The most that the moment may be.
+    limit: f64,
+    /// Angular velocities at the start of the step.
+    start: [f64; 2],
 }
 
 impl ImplicitScratch {
@@ -273,10 +567,18 @@ impl ImplicitScratch {
             }
         }
         let parts = !network.islands.is_empty();
-        let elements = if parts { network.element_count } else { 0 };
+        let elements = network.element_count;
         let widest = network.linkages.iter().map(|l| l.velocities).max().unwrap_or(0);
         ImplicitScratch {
-            parting: Solver::default(),
+            rests: network
+                .islands
+                .iter()
+                .map(|island| {
+                    let widest = island.pattern.largest().max(6);
+                    Rest::new(island.rows, island.blocks, 2 * widest * island.rows, &island.pattern)
+                })
+                .collect(),
+            parting: Solver::rough(PARTED),
             parting_rows: Vec::with_capacity(blocks),
             still: Vec::with_capacity(blocks),
             solver: Solver::new(rows, blocks, network.islands.iter().map(|island| &island.pattern)),
@@ -290,17 +592,70 @@ impl ImplicitScratch {
             rows: Vec::with_capacity(blocks),
             free: Vec::with_capacity(rows),
             sources: Vec::with_capacity(blocks),
+            turning: Vec::with_capacity(blocks),
+            bare_rests: network.islands.iter().map(|_| Rest::default()).collect(),
+            open: Vec::with_capacity(rows),
+            closing: Vec::with_capacity(rows),
+            closed: match network.locks.is_empty() {
+                true => Placement::default(),
+                false => Placement::of(network),
+            },
+            drawn: Vec::with_capacity(6 * largest),
+            drawn_free: Vec::with_capacity(3),
             known: vec![false; network.layout.len()],
+            root: vec![0; network.layout.len()],
+            seeded: vec![false; network.layout.len()],
             vector: vec![0.0; size.max(1)],
             touching: Vec::with_capacity(blocks),
+            waiting: Vec::with_capacity(blocks),
             shift: vec![0.0; if parts { network.layout.len() } else { 0 }],
             shifted: false,
+            lifted: 0.0,
             ends: vec![0.0; if parts { network.layout.len() } else { 0 }],
+            middle: network.initial.clone(),
+            placement: Placement::of(network),
+            ahead: network.initial.clone(),
+            links_ahead: network.linkages.iter().map(|placed| placed.body.scratch()).collect(),
+            event: Event::NONE,
+            watched: false,
+            solves: 0,
+            base: network.initial.clone(),
+            pressed: vec![0.0; network.element_count],
+            begun: vec![0.0; network.element_count],
+            driven: vec![0.0; network.drives.len()],
+            at_end: false,
+            finals: network.initial.clone(),
+            reached: network.initial.clone(),
+            reached_pressed: vec![0.0; network.element_count],
             worst: 0.0,
+            jammed: None,
             unsolved: 0.0,
-            start: vec![0.0; if parts { network.layout.len() } else { 0 }],
+            blamed: None,
+            impossible: false,
+            allowed: SOLVED,
+            start: network.initial.clone(),
             start_work: Work::new(elements),
             compression: vec![0.0; elements],
+            scene: SceneRoom::new(network),
+            holds: Vec::with_capacity(blocks),
+            held: Vec::new(),
+            unturned: Vec::with_capacity(blocks),
+            belts: 0.0,
+            speed: 0.0,
+        }
+    }
+
+    /// Makes room for an island that was formed in a step.
+    pub(super) fn fit(&mut self, network: &Network, island: &Island) {
+        let stored = island.pattern.stored();
+        for buffer in [&mut self.matrix, &mut self.factors] {
+            buffer.resize(buffer.len().max(stored), 0.0);
+        }
+        self.pivots.resize(self.pivots.len().max(island.size), 0);
+        self.vector.resize(self.vector.len().max(island.size), 0.0);
+        for (index, placed) in island.bodies.iter().enumerate() {
+            let (v, count, _) = placed.range(network);
+            self.body[v..v + count].fill(index);
         }
     }
 }
@@ -311,20 +666,37 @@ struct IslandLaws<'a> {
     view: ImplicitView<'a>,
     sources: &'a [BlockSource],
     touching: &'a [super::rigid::Candidate],
+    turning: &'a [Turning],
 }
 
 impl Blocks for IslandLaws<'_> {
     fn block(&self, i: usize) -> Block {
         match self.sources[i] {
             BlockSource::Friction(f) => self.network.frictions[f.group].block(f.index, &self.view),
+            BlockSource::Lock(..) => Block::Lock,
             BlockSource::Rigid(candidate) => self.touching[candidate].block(),
+            BlockSource::Turning(turning) => {
+                let Turning {
+                    candidate,
+                    which,
+                    limit,
+                    ..
+                } = self.turning[turning];
+                Block::Dry {
+                    holding: limit.into(),
+                    kinetic: limit.into(),
+                    was_stuck: self.touching[candidate].held[which],
+                }
+            }
         }
     }
 
     fn steady(&self, i: usize, speed: f64) -> (Level, Level) {
         match self.sources[i] {
             BlockSource::Friction(f) => self.network.frictions[f.group].steady(f.index, &self.view, speed),
-            BlockSource::Rigid(_) => (Level::default(), Level::default()),
+            BlockSource::Lock(..) | BlockSource::Rigid(_) | BlockSource::Turning(_) => {
+                (Level::default(), Level::default())
+            }
         }
     }
 
@@ -339,33 +711,67 @@ impl Blocks for IslandLaws<'_> {
 const IMMOVABLE: f64 = 1e-12;
 
 /// Solves every island: velocities in `scratch.sum` change from v̄ to those at the end of the step. False if one is not solved.
-pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, step: f64) -> bool {
+///
+/// With laws in the middle of the step, `scratch.implicit.event` tells what ends the smooth motion; a contact that closes within the step
+/// has not been solved then.
+pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, span: Span) -> bool {
     scratch.implicit.compression.copy_from_slice(&scratch.compression);
     scratch.implicit.shifted = false;
+    scratch.implicit.lifted = 0.0;
     scratch.implicit.shift.fill(0.0);
-    let solved = network.islands.iter().all(|island| match network.lone_contact(island) {
-        Some(rigid) => {
-            solve_ball::<OBSERVE>(network, rigid, scratch, step);
-            true
+    scratch.implicit.event = Event::NONE;
+    scratch.implicit.belts = 0.0;
+    let solved = match &network.scene {
+        None => (0..network.islands.len()).all(|index| match network.lone_contact(&network.islands[index]) {
+            Some(rigid) if !span.apart => {
+                solve_ball::<OBSERVE>(network, rigid, scratch, span.whole);
+                true
+            }
+            _ => solve_island::<OBSERVE>(network, (index, &network.islands[index]), None, scratch, span),
+        }),
+        Some(found) => {
+            scene::meet(network, found, scratch, span.whole, span.apart);
+            scratch.compression[found.element] = 0.0;
+            let islands = std::mem::take(&mut scratch.implicit.scene.islands);
+            let solved = islands
+                .iter()
+                .enumerate()
+                .filter(|(_, joined)| !joined.is_idle())
+                .all(|(index, joined)| {
+                    solve_island::<OBSERVE>(network, (index, &joined.island), Some(joined), scratch, span)
+                });
+            let Scratch { implicit, sum, .. } = scratch;
+            implicit.scene.islands = islands;
+            implicit.scene.remember(found, sum);
+            solved
         }
-        None => solve_island::<OBSERVE>(network, island, scratch, step),
-    });
+    };
     if !solved {
         scratch.compression.copy_from_slice(&scratch.implicit.compression);
     }
     solved
 }
 
-fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch: &mut Scratch, step: f64) -> bool {
-    if !free_motion(network, island, scratch, step) {
+/// Solves one island; `index` is its place among those of the step.
+fn solve_island<const OBSERVE: bool>(
+    network: &Network,
+    (index, island): (usize, &Island),
+    joined: Option<&Joined>,
+    scratch: &mut Scratch,
+    span: Span,
+) -> bool {
+    let step = span.whole;
+    if !free_motion(network, island, scratch, span) {
         scratch.implicit.unsolved = f64::INFINITY;
         return false;
     }
-    write_rows(network, island, scratch, step);
+    write_rows(network, island, joined, scratch, span);
     let Scratch {
         trial,
         sum,
         load,
+        frames,
+        linkages,
         signals,
         compression,
         seen,
@@ -373,37 +779,44 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
         ..
     } = scratch;
     let (before, after): (&[f64], &mut [f64]) = (trial, sum);
+    room.speed = island.fastest(network, before).max(island.fastest(network, after));
     if room.rows.is_empty() {
+        if span.apart {
+            find_closing(network, room, after, (frames, linkages), span);
+        }
         return true;
+    }
+    if span.apart {
+        let closing = room.touching.iter().filter(|candidate| candidate.impact);
+        let first = closing
+            .map(|candidate| candidate.before_impact(step))
+            .fold(1.0, f64::min);
+        if room.touching.iter().any(|candidate| candidate.impact) {
+            room.event.part = room.event.part.min(first);
+            room.event.closing = true;
+            return true;
+        }
     }
     part_bodies(network, island, room, step);
     let signal_values = signals.get();
+    let view = ImplicitView {
+        step: span.law,
+        before,
+        signals: signal_values,
+        compression,
+    };
     // The part of restitution, and the largest part that is known not to gain energy.
     let (mut part, mut low, mut high) = (1.0, 0.0, 1.0);
     loop {
-        let laws = IslandLaws {
-            network,
-            view: ImplicitView {
-                step,
-                before,
-                signals: signal_values,
-                compression,
-            },
-            sources: &room.sources,
-            touching: &room.touching,
-        };
-        let problem = Problem {
-            pattern: &island.pattern,
-            inertia: &room.matrix,
-            joined: !island.springs.is_empty(),
-            step,
-            rows: &room.rows,
-            jacobian: &room.jacobian,
-            free: &room.free,
-        };
-        let outcome = room.solver.solve(&problem, &laws);
-        if outcome.residual > UNSOLVED {
+        let outcome = solve_rows(network, (index, island), room, view);
+        if outcome.residual > room.allowed {
             room.unsolved = outcome.residual;
+            room.blamed = match room.sources.get(outcome.furthest) {
+                Some(BlockSource::Rigid(candidate)) => Some(room.touching[*candidate].element()),
+                Some(BlockSource::Turning(turning)) => Some(room.touching[room.turning[*turning].candidate].element()),
+                _ => None,
+            };
+            room.impossible = outcome.impossible;
             return false;
         }
         room.worst = room.worst.max(outcome.residual);
@@ -424,7 +837,18 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
         part = if high - low > 1e-9 { 0.5 * (low + high) } else { low };
         room.touching.iter_mut().for_each(|candidate| candidate.collide(part));
     }
-    move_on_impact(network, island, room, before, after, step);
+    if island.has_joints(network) && !close_joints(network, (index, island), room, view, after, span) {
+        return false;
+    }
+    if let Some(element) = jammed(network, island, room, (before, after), span) {
+        room.jammed = Some(element);
+    }
+    if !span.apart {
+        move_on_impact(network, island, room, before, after, step);
+    }
+    if OBSERVE && room.shifted {
+        room.lifted += lifted(network, island, room, load);
+    }
 
     for body in &island.bodies {
         let (v, count, at) = body.range(network);
@@ -433,8 +857,14 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
         }
     }
     assign_stuck(network, island, room, after);
-    hold_still(network, island, &room.touching, &room.solver.stuck, after);
+    hold_still(network, island, room, frames, after);
 
+    if span.is_middle() || room.watched {
+        find_event(network, room, view, after);
+    }
+    if span.apart {
+        find_closing(network, room, after, (frames, linkages), span);
+    }
     let seen = if OBSERVE { Some(&mut seen[..]) } else { None };
     let mut stage = ImplicitStage {
         network,
@@ -447,6 +877,11 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
         compression,
         seen,
     };
+    // The forces of a step with an impact are impulses, also where bodies touched before.
+    let struck = room.rows.iter().zip(&room.sources).any(|(rows, source)| match *source {
+        BlockSource::Rigid(i) => room.touching[i].impact && room.solver.force[rows.first] > 0.0,
+        _ => false,
+    });
     for (block, rows) in room.rows.iter().enumerate() {
         let range = rows.first..rows.first + rows.count;
         let (force, velocity) = (&room.solver.force[range.clone()], &room.solver.velocity[range]);
@@ -455,7 +890,39 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
             BlockSource::Friction(f) => {
                 network.frictions[f.group].settle(f.index, &mut stage, force, velocity, stuck);
             }
-            BlockSource::Rigid(i) => room.touching[i].settle(&mut stage, force, velocity, stuck),
+            BlockSource::Lock(lock, keeps) => {
+                let range = rows.first..rows.first + rows.count;
+                let (open, closing) = (&room.open[range.clone()], &room.closing[range]);
+                let placed = (&frames[..], &linkages[..]);
+                settle_lock(
+                    &network.locks[lock],
+                    keeps,
+                    &mut stage,
+                    placed,
+                    &room.local,
+                    (force, open, closing),
+                );
+            }
+            BlockSource::Rigid(i) => {
+                let candidate = &room.touching[i];
+                candidate.settle(&mut stage, force, velocity, (stuck, struck));
+                room.belts += candidate.belt_power(force);
+                room.scene.settle(candidate, force, velocity, stuck);
+            }
+            BlockSource::Turning(i) => {
+                let Turning {
+                    candidate,
+                    block,
+                    which,
+                    start,
+                    ..
+                } = room.turning[i];
+                let candidate = &room.touching[candidate];
+                // What is open holds nothing.
+                let holds = stuck && room.solver.force[room.rows[block].first] > 0.0;
+                candidate.settle_turning(&mut stage, which, (force, &start, velocity), (holds, struck));
+                room.scene.settle_turning(candidate, which, holds);
+            }
         }
     }
 
@@ -471,6 +938,428 @@ fn solve_island<const OBSERVE: bool>(network: &Network, island: &Island, scratch
     true
 }
 
+/// Times that the limits of moments are taken from the normal forces, and their change that is rounding.
+const LIMITS: usize = 20;
+const LIMITS_KNOWN: f64 = 1e-12;
+
+/// Solves the rows as they are. Moments are bounded by the normal forces of the same step: these are known without moments at first, then with the
+/// moments that they allow, until they no longer change.
+fn solve_rows(
+    network: &Network,
+    (index, island): (usize, &Island),
+    room: &mut ImplicitScratch,
+    view: ImplicitView<'_>,
+) -> Outcome {
+    if room.turning.is_empty() {
+        return solve_blocks(network, (index, island), room, view, false);
+    }
+    solve_blocks(network, (index, island), room, view, true);
+    bound_moments(room);
+    let mut outcome = solve_blocks(network, (index, island), room, view, false);
+    let mut change = bound_moments(room);
+    for _ in 0..LIMITS {
+        if change <= LIMITS_KNOWN {
+            return outcome;
+        }
+        outcome = solve_blocks(network, (index, island), room, view, false);
+        change = bound_moments(room);
+    }
+    outcome.residual = outcome.residual.max(change);
+    outcome
+}
+
+/// Takes the limits of moments from the normal forces. Returns their largest change, relative to the largest that can matter.
+fn bound_moments(room: &mut ImplicitScratch) -> f64 {
+    let (mut change, mut largest) = (0.0f64, f64::MIN_POSITIVE);
+    for turning in &mut room.turning {
+        let normal = room.solver.force[room.rows[turning.block].first].max(0.0);
+        let arm = room.touching[turning.candidate].arms[turning.which];
+        let limit = arm * normal;
+        change = change.max((limit - turning.limit).abs());
+        largest = largest.max(limit).max(arm * room.solver.common());
+        turning.limit = limit;
+    }
+    change / largest
+}
+
+/// Solves the rows with moments bounded as they are, or without moments.
+fn solve_blocks(
+    network: &Network,
+    (index, island): (usize, &Island),
+    room: &mut ImplicitScratch,
+    view: ImplicitView<'_>,
+    bare: bool,
+) -> Outcome {
+    let laws = IslandLaws {
+        network,
+        view,
+        sources: &room.sources,
+        touching: &room.touching,
+        turning: &room.turning,
+    };
+    let blocks = room.rows.len() - if bare { room.turning.len() } else { 0 };
+    let rows = room.rows.get(blocks).map_or(room.free.len(), |rows| rows.first);
+    let problem = Problem {
+        pattern: &island.pattern,
+        inertia: &room.matrix,
+        joined: island.is_joined(),
+        step: view.step,
+        rows: &room.rows[..blocks],
+        jacobian: &room.jacobian,
+        free: &room.free[..rows],
+        speed: room.speed,
+    };
+    let rest = match bare {
+        true => &mut room.bare_rests[index],
+        false => &mut room.rests[index],
+    };
+    room.solver.solve_or_rest(&problem, &laws, rest)
+}
+
+/// Rounds in which joints are closed.
+const CLOSINGS: usize = 12;
+
+/// Solves again until the positions at the end of the step close all joints. False if that fails.
+fn close_joints(
+    network: &Network,
+    (index, island): (usize, &Island),
+    room: &mut ImplicitScratch,
+    view: ImplicitView<'_>,
+    after: &[f64],
+    span: Span,
+) -> bool {
+    // Velocities over the step that positions move by: those that were solved for, or their mean with those of the start.
+    let mean = span.apart && !span.is_middle();
+    let mut last = f64::INFINITY;
+    for _ in 0..CLOSINGS {
+        let before = view.before;
+        for body in &island.bodies {
+            let (v, count, at) = body.range(network);
+            for i in 0..count {
+                let solved = after[v + i] + room.solver.change[at + i];
+                room.ends[v + i] = if mean { 0.5 * (before[v + i] + solved) } else { solved };
+            }
+            body.advance(network, span.whole, before, &mut room.ends, &mut room.closed);
+        }
+        for (v, given) in network.layout.driver_velocities().enumerate() {
+            let step = span.whole;
+            room.ends[network.layout.masses + v] = before[network.layout.masses + v] + step * after[given];
+            room.ends[given] = after[given];
+        }
+        let placed = (&room.closed.frames[..], &room.closed.linkages[..]);
+        let mut largest = 0.0f64;
+        for (rows, source) in room.rows.iter().zip(&room.sources) {
+            let BlockSource::Lock(lock, keeps) = *source else {
+                continue;
+            };
+            let Some(joint) = network.locks[lock].joint() else {
+                continue;
+            };
+            let standing = joint.stand(keeps, network, &room.ends, placed);
+            for k in 0..rows.count {
+                room.open[rows.first + k] = standing.open[k];
+                let empty = rows.sides.iter().all(|side| {
+                    let line = &room.jacobian[side.at + k * side.len..side.at + (k + 1) * side.len];
+                    line.iter().all(|entry| *entry == 0.0)
+                });
+                if !empty {
+                    largest = largest.max(standing.open[k].abs() / standing.rounding);
+                }
+            }
+        }
+        if largest <= 1.0 || largest > 0.5 * last && largest < 100.0 {
+            if mean {
+                average_closing(network, island, room, before);
+            }
+            return true;
+        }
+        if largest >= last || largest.is_nan() {
+            break;
+        }
+        last = largest;
+        let rate = if mean { 2.0 } else { 1.0 } / span.whole;
+        for (rows, source) in room.rows.iter().zip(&room.sources) {
+            if let BlockSource::Lock(lock, _) = *source
+                && network.locks[lock].joint().is_some()
+            {
+                for row in rows.first..rows.first + rows.count {
+                    room.free[row] += rate * room.open[row];
+                    room.closing[row] -= rate * room.open[row];
+                }
+            }
+        }
+        let outcome = solve_rows(network, (index, island), room, view);
+        if outcome.residual > UNSOLVED {
+            room.unsolved = outcome.residual;
+            return false;
+        }
+    }
+    room.unsolved = 1.0;
+    false
+}
+
+/// Makes the velocities that close joints those of the mean of start and end, on which forces work.
+fn average_closing(network: &Network, island: &Island, room: &mut ImplicitScratch, before: &[f64]) {
+    for (rows, source) in room.rows.iter().zip(&room.sources) {
+        if !matches!(source, BlockSource::Lock(..)) {
+            continue;
+        }
+        for k in 0..rows.count {
+            let mut start = 0.0;
+            for side in rows.sides.iter().filter(|side| side.len > 0) {
+                let (v, ..) = island.bodies[side.body].range(network);
+                let line = &room.jacobian[side.at + k * side.len..side.at + (k + 1) * side.len];
+                start += super::dense::dot(line, &before[v + side.first..v + side.first + side.len]);
+            }
+            let closing = &mut room.closing[rows.first + k];
+            *closing = 0.5 * (*closing + start);
+        }
+    }
+}
+
+/// Takes from the velocities at the end of a step, in `scratch.sum`, what would open joints where the bodies are then. What rests keeps resting. Returns the energy
+/// that this takes; none if it fails.
+pub(crate) fn still_joints<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, step: f64) -> Option<f64> {
+    let mut lost = 0.0;
+    if !network.locks.iter().any(|lock| lock.joint().is_some()) {
+        return Some(lost);
+    }
+    network.place_bodies(&scratch.sum, &mut scratch.frames, &mut scratch.linkages);
+    let Scratch {
+        sum: state,
+        frames,
+        linkages,
+        signals,
+        seen,
+        implicit: room,
+        ..
+    } = scratch;
+    for island in network.islands.iter().filter(|island| island.has_joints(network)) {
+        begin_rows(room);
+        write_frictions(network, island, state, room, |pair, axes| {
+            (0..axes)
+                .all(|axis| pair.ratio[0] * state[pair.first.v + axis] == pair.ratio[1] * state[pair.second.v + axis])
+        });
+        let held = room.free.len();
+        write_locks(network, island, state, state, (frames, linkages), room);
+        if room.free[held..].iter().all(|velocity| *velocity == 0.0) {
+            continue;
+        }
+        let signals = signals.get();
+        weigh(network, island, (state, signals), frames, linkages, &mut room.matrix);
+        let problem = Problem {
+            pattern: &island.pattern,
+            inertia: &room.matrix,
+            joined: false,
+            step,
+            rows: &room.rows,
+            jacobian: &room.jacobian,
+            free: &room.free,
+            speed: island.fastest(network, state),
+        };
+        let outcome = room.solver.solve(&problem, &Kept);
+        if outcome.residual > UNSOLVED {
+            room.unsolved = outcome.residual;
+            return None;
+        }
+        for body in &island.bodies {
+            let (v, count, at) = body.range(network);
+            for i in 0..count {
+                state[v + i] += room.solver.change[at + i];
+            }
+        }
+        assign_stuck(network, island, room, state);
+        if !OBSERVE {
+            continue;
+        }
+        for (rows, source) in room.rows.iter().zip(&room.sources) {
+            let range = rows.first..rows.first + rows.count;
+            let force = &room.solver.force[range.clone()];
+            lost -= 0.5 * step * force.iter().zip(&room.free[range]).map(|(f, w)| f * w).sum::<f64>();
+            if let BlockSource::Lock(lock, Keeps::Place) = *source
+                && let Some(joint) = network.locks[lock].joint()
+            {
+                let standing = joint.stand(Keeps::Place, network, state, (frames, linkages));
+                let seen = &mut seen[network.locks[lock].element];
+                let mut total = Vector3::from(seen.force);
+                for (f, direction) in force.iter().zip(&standing.directions) {
+                    total += *f * direction;
+                }
+                (seen.force, seen.normal) = (total.into(), total.norm());
+            }
+        }
+    }
+    Some(lost)
+}
+
+/// Laws of blocks that all keep still.
+struct Kept;
+
+impl Blocks for Kept {
+    fn block(&self, _: usize) -> Block {
+        Block::Lock
+    }
+
+    fn steady(&self, _: usize, _: f64) -> (Level, Level) {
+        (Level::default(), Level::default())
+    }
+
+    fn smooth(&self, _: usize, _: &[f64], _: &mut [f64], _: &mut [f64]) {}
+}
+
+/// Takes over what a rigid gear or joint does.
+fn settle_lock(
+    lock: &super::lock::Lock,
+    keeps: Keeps,
+    stage: &mut ImplicitStage<'_>,
+    (frames, linkages): (&[Frame], &[LinkageScratch]),
+    local: &[usize],
+    (force, open, closing): (&[f64], &[f64], &[f64]),
+) {
+    let Some(seen) = &mut stage.seen else { return };
+    match &lock.kind {
+        LockKind::Gear(pair) => {
+            seen[lock.element] = Observation::of(&[force[0]], &[0.0]);
+            pair.scatter(stage.load, &[force[0]]);
+        }
+        LockKind::Joint(joint) => {
+            let standing = joint.stand(keeps, stage.network, stage.before, (frames, linkages));
+            let total: Vector3<f64> = force.iter().zip(&standing.directions).map(|(f, d)| *f * d).sum();
+            if keeps == Keeps::Place {
+                let gap = open.iter().map(|x| x * x).sum::<f64>().sqrt();
+                seen[lock.element] = Observation {
+                    force: total.into(),
+                    normal: total.norm(),
+                    gap,
+                    ..Observation::default()
+                };
+            }
+            // What closes the joint works on the velocities of the step; that is the method's own.
+            let seen = &mut seen[lock.element];
+            seen.impact += force.iter().zip(closing).map(|(f, w)| f * w).sum::<f64>();
+            // Where a body is driven, its driver does work.
+            let (push, torque) = match keeps {
+                Keeps::Place => (total, Vector3::zeros()),
+                Keeps::Turn => (Vector3::zeros(), total),
+            };
+            for (which, (body, sign)) in joint.bodies.iter().zip([1.0, -1.0]).enumerate() {
+                let wrench = (&push, &torque, &standing.points[which]);
+                body.work_on(stage.network, frames, linkages, wrench, |v, value| {
+                    if local[v] == usize::MAX {
+                        stage.load[v] += sign * value;
+                    }
+                });
+            }
+        }
+    }
+}
+
+/// What ends smooth motion within a step whose laws saw its middle: slip velocities go from u to 2·u_m − u, and where that turns back the slip
+/// came to rest at the part u²/(u² − u·u⁺) of the step; a block that stuck breaks away from a limit above its kinetic one.
+fn find_event(network: &Network, room: &mut ImplicitScratch, view: ImplicitView<'_>, after: &[f64]) {
+    for (i, (rows, source)) in room.rows.iter().zip(&room.sources).enumerate() {
+        let laws = IslandLaws {
+            network,
+            view,
+            sources: &room.sources,
+            touching: &room.touching,
+            turning: &room.turning,
+        };
+        let block = laws.block(i);
+        if matches!(block, Block::Smooth | Block::Lock) {
+            continue;
+        }
+        let (mut start, mut middle) = ([0.0; 3], [0.0; 3]);
+        match *source {
+            BlockSource::Friction(friction) => {
+                let pair = network.frictions[friction.group].pair(friction.index);
+                for axis in 0..friction.axes {
+                    let at = |state: &[f64]| {
+                        pair.ratio[0] * state[pair.first.v + axis] - pair.ratio[1] * state[pair.second.v + axis]
+                    };
+                    (start[axis], middle[axis]) = (at(view.before), at(after));
+                }
+            }
+            BlockSource::Lock(..) => continue,
+            BlockSource::Rigid(candidate) => {
+                if room.solver.force[rows.first] <= 0.0 || rows.count == 1 {
+                    continue;
+                }
+                let slip = room.touching[candidate].slip();
+                for axis in 1..rows.count {
+                    (start[axis], middle[axis]) = (slip[axis - 1], room.solver.velocity[rows.first + axis]);
+                }
+            }
+            BlockSource::Turning(turning) => {
+                let Turning {
+                    limit, start: begun, ..
+                } = room.turning[turning];
+                if limit == 0.0 {
+                    continue;
+                }
+                for axis in 0..rows.count {
+                    (start[axis], middle[axis]) = (begun[axis], room.solver.velocity[rows.first + axis]);
+                }
+            }
+        }
+        let square: f64 = start.iter().map(|u| u * u).sum();
+        // What was caught in contact with a moving body may be left with rounding; between coordinates it is exactly at rest.
+        let contact = matches!(source, BlockSource::Rigid(_) | BlockSource::Turning(_));
+        if block.was_stuck() && (square == 0.0 || contact) {
+            let slack = 1.0 + 1e-12;
+            let force = &room.solver.force[rows.first..rows.first + rows.count];
+            let (limit, drops, held) = match block {
+                Block::Dry { holding, kinetic, .. } => (holding.limit, holding.limit > slack * kinetic.limit, force),
+                Block::Curve { holding, .. } => {
+                    let start = laws.steady(i, 0.0).0.limit;
+                    (holding.limit, holding.limit > slack * start, force)
+                }
+                Block::Contact {
+                    mu_static, mu_kinetic, ..
+                } => (mu_static * force[0], mu_static > slack * mu_kinetic, &force[1..]),
+                _ => (0.0, false, force),
+            };
+            let stuck = room.solver.stuck[i];
+            room.event.release |= drops && !stuck;
+            room.event.strained |= drops && stuck && super::dense::length(held) > 0.5 * limit;
+            continue;
+        }
+        let ahead: f64 = start.iter().zip(&middle).map(|(u, m)| u * (2.0 * m - u)).sum();
+        if ahead < 0.0 {
+            room.event.part = room.event.part.min(square / (square - ahead));
+        }
+    }
+}
+
+/// Finds open contacts that the mean velocity of the step closes: the gap is g + u·s + (u_m − u)/T·s² after the time s.
+fn find_closing(
+    network: &Network,
+    room: &mut ImplicitScratch,
+    after: &[f64],
+    (frames, linkages): (&[Frame], &[LinkageScratch]),
+    span: Span,
+) {
+    for candidate in &room.waiting {
+        let solved = candidate.normal_speed(network, after, frames, linkages, &mut room.inertia);
+        let start = candidate.approach;
+        let mean = if span.is_middle() {
+            solved
+        } else {
+            0.5 * (start + solved)
+        };
+        let gap = candidate.gap;
+        if gap + span.whole * mean < 0.0 {
+            let bend = (mean - start) * span.whole;
+            let speed = start * span.whole;
+            // The first root of bend·s² + speed·s + gap in (0, 1); the sum in the denominator loses no digits.
+            let root = (speed * speed - 4.0 * bend * gap).max(0.0).sqrt();
+            let part = (2.0 * gap / (root - speed)).clamp(0.0, 1.0);
+            room.event.part = room.event.part.min(part);
+            room.event.closing = true;
+        }
+    }
+}
+
 /// Whether the forces give the bodies energy: ½·Σ f·(w̄ + w) > 0, but for rounding.
 fn gained(solver: &Solver, free: &[f64]) -> bool {
     let (mut sum, mut size) = (0.0, 0.0);
@@ -479,6 +1368,47 @@ fn gained(solver: &Solver, free: &[f64]) -> bool {
         size += (f * free).abs() + (f * w).abs();
     }
     sum > 1e-13 * size
+}
+
+/// The contact that stops its bodies as an impact would although there is none (Painlevé 1895: at large friction no sliding may be possible):
+/// the step changes the energy of motion by far more than its forces, and what closes the contacts, explain.
+fn jammed(
+    network: &Network,
+    island: &Island,
+    room: &ImplicitScratch,
+    (before, free): (&[f64], &[f64]),
+    span: Span,
+) -> Option<usize> {
+    /// How many times more.
+    const FAR: f64 = 10.0;
+    if !island.frictions.is_empty() || !island.springs.is_empty() || room.touching.iter().any(|contact| contact.impact)
+    {
+        return None;
+    }
+    let (mut change, mut explained) = (0.0, 0.0);
+    for (index, body) in island.bodies.iter().enumerate() {
+        let (v, count, at) = body.range(network);
+        let place = island.pattern.place(index, index)?;
+        for i in 0..count {
+            let line = &room.matrix[place + i * count..place + (i + 1) * count];
+            let pushed = |i: usize| free[v + i] - before[v + i];
+            let moved = |i: usize| pushed(i) + room.solver.change[at + i];
+            change += 0.5 * moved(i) * line.iter().enumerate().map(|(j, m)| m * moved(j)).sum::<f64>();
+            explained += 0.5 * pushed(i) * line.iter().enumerate().map(|(j, m)| m * pushed(j)).sum::<f64>();
+        }
+    }
+    let (mut strongest, mut found) = (0.0, None);
+    for (rows, source) in room.rows.iter().zip(&room.sources) {
+        if let BlockSource::Rigid(contact) = *source {
+            let force = room.solver.force[rows.first];
+            explained += span.law * force * (room.free[rows.first] - room.touching[contact].target).abs();
+            if force > strongest {
+                (strongest, found) = (force, Some(room.touching[contact].element()));
+            }
+        }
+    }
+    // What is left of rounding jams nothing.
+    found.filter(|_| change > FAR * explained && change > 1e-12)
 }
 
 /// Bodies that overlap part by a displacement, not by a velocity: as if the step began at rest, contacts that overlap open at
@@ -507,11 +1437,12 @@ fn part_bodies(network: &Network, island: &Island, room: &mut ImplicitScratch, s
     let problem = Problem {
         pattern: &island.pattern,
         inertia: &room.matrix,
-        joined: !island.springs.is_empty(),
+        joined: island.is_joined(),
         step,
         rows: &room.parting_rows,
         jacobian: &room.jacobian,
         free: &room.still,
+        speed: 0.0,
     };
     let laws = Parting {
         touching: &room.touching,
@@ -578,8 +1509,30 @@ fn move_on_impact(
     room.shifted = true;
 }
 
+/// The power of weight and of the forces of the start of the step on what positions move by besides their velocities. Linkages count their weight
+/// where they end.
+fn lifted(network: &Network, island: &Island, room: &ImplicitScratch, load: &[f64]) -> f64 {
+    let mut power = 0.0;
+    for body in &island.bodies {
+        let (v, count, _) = body.range(network);
+        for i in 0..count {
+            let weight = match *body {
+                IslandBody::Masses { .. } => {
+                    let coordinate = v + i - network.layout.positions;
+                    network.gravity[coordinate] / network.inverse_mass[coordinate]
+                }
+                IslandBody::Rigid { body, .. } if i < 3 => network.bodies[body].body.mass() * network.world_gravity[i],
+                _ => 0.0,
+            };
+            power += (load[v + i] + weight) * room.shift[v + i];
+        }
+    }
+    power
+}
+
 /// A = M + T·D + T²·K, and v̄ = A⁻¹(M·v + T·h) where stiff springs make it more than a division. False if A has no inverse.
-fn free_motion(network: &Network, island: &Island, scratch: &mut Scratch, step: f64) -> bool {
+fn free_motion(network: &Network, island: &Island, scratch: &mut Scratch, span: Span) -> bool {
+    let step = span.law;
     let Scratch {
         trial,
         sum,
@@ -592,7 +1545,92 @@ fn free_motion(network: &Network, island: &Island, scratch: &mut Scratch, step: 
     } = scratch;
     let (before, after): (&[f64], &mut [f64]) = (trial, sum);
     let pattern = &island.pattern;
+    weigh(
+        network,
+        island,
+        (before, signals.get()),
+        frames,
+        linkages,
+        &mut room.matrix,
+    );
     let matrix = &mut room.matrix[..pattern.stored()];
+    if !island.is_joined() {
+        return true;
+    }
+    // M·v̄ without springs; for masses by the forces themselves, which is exact.
+    let right = &mut room.vector[..island.size];
+    right.fill(0.0);
+    for (index, body) in island.bodies.iter().enumerate() {
+        let (v, count, at) = body.range(network);
+        let Some(place) = pattern.place(index, index) else {
+            continue;
+        };
+        for i in 0..count {
+            right[at + i] = match *body {
+                IslandBody::Masses { .. } => {
+                    let coordinate = v + i - network.layout.positions;
+                    let mass = matrix[place + i * (count + 1)];
+                    mass * (before[v + i] + step * network.gravity[coordinate]) + step * load[v + i]
+                }
+                _ => (0..count).map(|j| matrix[place + i * count + j] * after[v + j]).sum(),
+            };
+        }
+    }
+    let [first, first_point, ..] = island.first_holds();
+    for (&spring, hold) in island.point_springs.iter().zip(&island.holds[first_point..]) {
+        room.drawn.clear();
+        room.drawn_free.clear();
+        let given = (before, &room.middle[..], &after[..]);
+        let rooms = (&mut room.drawn, &mut room.drawn_free);
+        let placed = (&frames[..], &linkages[..]);
+        draw(
+            network,
+            &network.point_springs[spring],
+            (hold, pattern, &room.local),
+            span,
+            given,
+            placed,
+            rooms,
+            matrix,
+            right,
+        );
+    }
+    for (&spring, hold) in island.springs.iter().zip(&island.holds[first..]) {
+        stiffen(
+            &network.stiff_springs[spring],
+            hold,
+            span,
+            before,
+            after,
+            (&room.body, &room.local, pattern),
+            matrix,
+            right,
+        );
+    }
+    let factors = &mut room.factors[..pattern.stored()];
+    factors.copy_from_slice(matrix);
+    if !pattern.factor(factors, &mut room.pivots) {
+        return false;
+    }
+    pattern.solve(factors, &room.pivots, right);
+    for body in &island.bodies {
+        let (v, count, at) = body.range(network);
+        after[v..v + count].copy_from_slice(&right[at..at + count]);
+    }
+    true
+}
+
+/// The masses of an island, as a matrix.
+fn weigh(
+    network: &Network,
+    island: &Island,
+    (state, signals): (&[f64], &[f64]),
+    frames: &[Frame],
+    linkages: &mut [LinkageScratch],
+    matrix: &mut [f64],
+) {
+    let pattern = &island.pattern;
+    let matrix = &mut matrix[..pattern.stored()];
     matrix.fill(0.0);
     for (index, body) in island.bodies.iter().enumerate() {
         let Some(place) = pattern.place(index, index) else {
@@ -624,62 +1662,17 @@ fn free_motion(network: &Network, island: &Island, scratch: &mut Scratch, step: 
             }
             IslandBody::Own { own, .. } => {
                 let placed = &network.own_bodies[own];
-                let inertia = placed.inertia(before, signals.get());
+                let inertia = placed.inertia(state, signals);
                 let entries = placed.count * placed.count;
                 matrix[place..place + entries].copy_from_slice(&inertia[..entries]);
             }
         }
     }
-    if island.springs.is_empty() {
-        return true;
-    }
-    // M·v̄ without springs; for masses by the forces themselves, which is exact.
-    let right = &mut room.vector[..island.size];
-    right.fill(0.0);
-    for (index, body) in island.bodies.iter().enumerate() {
-        let (v, count, at) = body.range(network);
-        let Some(place) = pattern.place(index, index) else {
-            continue;
-        };
-        for i in 0..count {
-            right[at + i] = match *body {
-                IslandBody::Masses { .. } => {
-                    let coordinate = v + i - network.layout.positions;
-                    let mass = matrix[place + i * (count + 1)];
-                    mass * (before[v + i] + step * network.gravity[coordinate]) + step * load[v + i]
-                }
-                _ => (0..count).map(|j| matrix[place + i * count + j] * after[v + j]).sum(),
-            };
-        }
-    }
-    let first = island.frictions.len();
-    for (&spring, hold) in island.springs.iter().zip(&island.holds[first..]) {
-        stiffen(
-            &network.stiff_springs[spring],
-            hold,
-            step,
-            before,
-            after,
-            (&room.body, &room.local, pattern),
-            matrix,
-            right,
-        );
-    }
-    let factors = &mut room.factors[..pattern.stored()];
-    factors.copy_from_slice(matrix);
-    if !pattern.factor(factors, &mut room.pivots) {
-        return false;
-    }
-    pattern.solve(factors, &room.pivots, right);
-    for body in &island.bodies {
-        let (v, count, at) = body.range(network);
-        after[v..v + count].copy_from_slice(&right[at..at + count]);
-    }
-    true
 }
 
 /// The rows of J and the free velocities: frictions, then the rigid contacts that may touch within the step.
-fn write_rows(network: &Network, island: &Island, scratch: &mut Scratch, step: f64) {
+fn write_rows(network: &Network, island: &Island, joined: Option<&Joined>, scratch: &mut Scratch, span: Span) {
+    let step = span.whole;
     let Scratch {
         trial,
         sum,
@@ -689,12 +1682,245 @@ fn write_rows(network: &Network, island: &Island, scratch: &mut Scratch, step: f
         ..
     } = scratch;
     let (before, after): (&[f64], &mut [f64]) = (trial, sum);
+    begin_rows(room);
+    write_frictions(network, island, after, room, |_, _| true);
+    // The middle of the step is taken out of the room while rows are written into it.
+    let middle = std::mem::take(&mut room.middle);
+    let state = if span.apart { &middle } else { before };
+    write_locks(network, island, state, after, (frames, linkages), room);
+    room.middle = middle;
+    room.holds.clear();
+    let found = joined.is_some_and(|joined| !joined.found.is_empty()) && !network.linkages.is_empty();
+    if found || island.rigid.iter().any(|&rigid| network.rigid[rigid].is_on_link()) {
+        room.ahead
+            .copy_from_slice(if span.apart { &room.middle } else { before });
+        move_linkages(network, step, before, &mut room.ahead);
+        for (placed, scratch) in network.linkages.iter().zip(&mut room.links_ahead) {
+            let (q, v) = placed.motion(&room.ahead);
+            placed.body.place(q, v, scratch);
+        }
+    }
+    let [.., first_rigid] = island.first_holds();
+    let holds = &island.holds[first_rigid..];
+    // Gaps are those of the start of the step.
+    let (begun, begun_links) = match span.apart {
+        true => (&room.placement.frames[..], &room.placement.linkages[..]),
+        false => (&frames[..], &linkages[..]),
+    };
+    for (&rigid, hold) in island.rigid.iter().zip(holds) {
+        // A point that does not touch has nothing to hold on to when it comes back.
+        let memory = network.rigid[rigid].memory();
+        after[network.rigid[rigid].state..][..memory].fill(0.0);
+        let first = room.touching.len();
+        network.rigid[rigid].candidates(
+            network,
+            before,
+            after,
+            begun,
+            begun_links,
+            step,
+            &mut room.inertia,
+            &mut room.touching,
+        );
+        if span.apart {
+            // What is open feels nothing until it closes, where the step is split.
+            for index in (first..room.touching.len()).rev() {
+                if room.touching[index].gap > 0.0 {
+                    room.waiting.push(room.touching.remove(index));
+                }
+            }
+            for candidate in &mut room.touching[first..] {
+                let start = (before, begun, begun_links);
+                network.rigid[rigid].move_candidate(candidate, network, start, (&room.middle, frames, linkages));
+                candidate.work_on_mean(!span.is_middle());
+            }
+        }
+        room.holds.resize(room.touching.len(), *hold);
+    }
+    if let (Some(scene), Some(joined)) = (&network.scene, joined) {
+        let begin = |state, frames, linkages| Begin {
+            network,
+            scene,
+            before: state,
+            after: state,
+            frames,
+            linkages,
+            step,
+        };
+        let first = room.touching.len();
+        for (candidate, hold) in room.scene.candidates(joined) {
+            if span.apart && candidate.gap > 0.0 {
+                room.waiting.push(candidate);
+            } else {
+                room.touching.push(candidate);
+                room.holds.push(hold);
+            }
+        }
+        if span.apart {
+            for candidate in &mut room.touching[first..] {
+                let start = begin(before, begun, begun_links);
+                let middle = begin(&room.middle, frames, linkages);
+                room.scene.move_candidate(candidate, &start, &middle);
+                candidate.work_on_mean(!span.is_middle());
+            }
+        }
+    }
+    for index in 0..room.touching.len() {
+        let (candidate, hold) = (&mut room.touching[index], &room.holds[index]);
+        let start = room.free.len();
+        let mut rows = Rows {
+            first: start,
+            count: candidate.axes,
+            sides: [Side::NONE; 2],
+            across: hold.across,
+        };
+        candidate.collide(1.0);
+        candidate.rows(
+            network,
+            if span.apart { &room.middle } else { before },
+            after,
+            span,
+            (frames, linkages, [begun_links, &room.links_ahead]),
+            (hold, &island.pattern, &room.local),
+            &mut rows,
+            &mut room.jacobian,
+            &mut room.free,
+            &mut room.inertia,
+        );
+        // Where no motion opens or closes the contact no force can either, and none acts.
+        let immovable = rows.sides.iter().all(|side| {
+            let normal = &room.jacobian[side.at..side.at + side.len];
+            normal.iter().all(|entry| entry.abs() <= IMMOVABLE)
+        });
+        if immovable {
+            candidate.target = candidate.target.min(room.free[start]);
+        }
+        room.rows.push(rows);
+        room.sources.push(BlockSource::Rigid(index));
+    }
+    // The placement at the start is taken out of the room while rows are written into it.
+    let placement = std::mem::take(&mut room.placement);
+    let (begun, begun_links) = match span.apart {
+        true => (&placement.frames[..], &placement.linkages[..]),
+        false => (&frames[..], &linkages[..]),
+    };
+    let first = room.rows.len() - room.touching.len();
+    for index in 0..room.touching.len() {
+        if room.touching[index].arms != [0.0; 2] {
+            let begun = (before, begun, begun_links);
+            let placed = (&frames[..], &linkages[..]);
+            write_turning(network, island, (index, first + index), begun, after, placed, room);
+        }
+    }
+    room.placement = placement;
+}
+
+/// The rows of what resists rolling and spinning in a contact: angular velocities across and along its normal.
+fn write_turning(
+    network: &Network,
+    island: &Island,
+    (index, block): (usize, usize),
+    (before, begun, begun_links): (&[f64], &[Frame], &[LinkageScratch]),
+    after: &[f64],
+    placed: (&[Frame], &[LinkageScratch]),
+    room: &mut ImplicitScratch,
+) {
+    let candidate = room.touching[index];
+    let Some((bodies, point, [normal, along, across])) = candidate.turning() else {
+        return;
+    };
+    let [first, second] = bodies.map(|body| body.frame(network, before, begun, begun_links).angular_velocity);
+    let turns = first - second;
+    for (which, directions) in [&[along, across][..], &[normal][..]].into_iter().enumerate() {
+        if candidate.arms[which] == 0.0 {
+            continue;
+        }
+        let (numbers, first) = (room.jacobian.len(), room.free.len());
+        let write = |room: &mut ImplicitScratch, directions: &[Vector3<f64>]| {
+            room.jacobian.truncate(numbers);
+            room.free.truncate(first);
+            write_point_rows(
+                network,
+                (bodies, &[point; 2]),
+                (directions, Keeps::Turn),
+                after,
+                placed,
+                (&room.holds[index], &island.pattern, &room.local[..]),
+                &mut room.jacobian,
+                &mut room.free,
+            )
+        };
+        let mut rows = write(room, directions);
+        // Where bodies turn about one axis only, there is one row, and none where nothing turns.
+        let mut single = None;
+        if let [one, other] = *directions {
+            let product = |a: usize, b: usize| -> f64 {
+                let of = |side: &Side, k: usize| &room.jacobian[side.at + k * side.len..side.at + (k + 1) * side.len];
+                let sides = rows.sides.iter();
+                sides.map(|side| super::dense::dot(of(side, a), of(side, b))).sum()
+            };
+            let [aa, ab, bb] = [product(0, 0), product(0, 1), product(1, 1)];
+            if aa * bb - ab * ab <= 1e-24 * (aa + bb) * (aa + bb) {
+                single = Some(match aa >= bb {
+                    true => aa * one + ab * other,
+                    false => ab * one + bb * other,
+                });
+            }
+        }
+        let mut start = [0.0; 2];
+        for (start, direction) in start.iter_mut().zip(directions) {
+            *start = direction.dot(&turns);
+        }
+        if let Some(axis) = single {
+            let axis = axis.try_normalize(0.0).unwrap_or(normal);
+            rows = write(room, &[axis]);
+            start = [axis.dot(&turns), 0.0];
+        }
+        let still = rows.sides.iter().all(|side| {
+            let numbers = &room.jacobian[side.at..side.at + rows.count * side.len];
+            numbers.iter().all(|entry| *entry == 0.0)
+        });
+        if still {
+            room.jacobian.truncate(numbers);
+            room.free.truncate(first);
+            continue;
+        }
+        room.rows.push(rows);
+        room.sources.push(BlockSource::Turning(room.turning.len()));
+        room.turning.push(Turning {
+            candidate: index,
+            block,
+            which,
+            limit: 0.0,
+            start,
+        });
+    }
+}
+
+/// No rows.
+fn begin_rows(room: &mut ImplicitScratch) {
     room.sources.clear();
     room.rows.clear();
     room.free.clear();
     room.jacobian.clear();
+    room.touching.clear();
+    room.waiting.clear();
+    room.turning.clear();
+}
+
+/// The rows of the frictions that are wanted.
+fn write_frictions(
+    network: &Network,
+    island: &Island,
+    after: &[f64],
+    room: &mut ImplicitScratch,
+    wanted: impl Fn(&Pair, usize) -> bool,
+) {
     for (&friction, hold) in island.frictions.iter().zip(&island.holds) {
         let pair = network.frictions[friction.group].pair(friction.index);
+        if !wanted(pair, friction.axes) {
+            continue;
+        }
         let first = room.free.len();
         let mut rows = Rows {
             first,
@@ -729,60 +1955,99 @@ fn write_rows(network: &Network, island: &Island, scratch: &mut Scratch, step: f
         room.rows.push(rows);
         room.sources.push(BlockSource::Friction(friction));
     }
-    room.touching.clear();
-    let holds = &island.holds[island.frictions.len() + island.springs.len()..];
-    for (&rigid, hold) in island.rigid.iter().zip(holds) {
-        // A point that does not touch has nothing to hold on to when it comes back.
-        let (points, _) = network.rigid[rigid].size();
-        after[network.rigid[rigid].state..][..points].fill(0.0);
-        let first = room.touching.len();
-        network.rigid[rigid].candidates(
-            network,
-            before,
-            after,
-            frames,
-            linkages,
-            step,
-            &mut room.inertia,
-            &mut room.touching,
-        );
-        for index in first..room.touching.len() {
-            let candidate = &mut room.touching[index];
-            let start = room.free.len();
-            let mut rows = Rows {
-                first: start,
-                count: candidate.axes,
-                sides: [Side::NONE; 2],
-                across: hold.across,
-            };
-            candidate.collide(1.0);
-            candidate.rows(
-                network,
-                before,
-                after,
-                step,
-                (frames, linkages),
-                (hold, &island.pattern, &room.local),
-                &mut rows,
-                &mut room.jacobian,
-                &mut room.free,
-                &mut room.inertia,
-            );
-            // Where no motion opens or closes the contact no force can either, and none acts.
-            let immovable = rows.sides.iter().all(|side| {
-                let normal = &room.jacobian[side.at..side.at + side.len];
-                normal.iter().all(|entry| entry.abs() <= IMMOVABLE)
-            });
-            if immovable {
-                candidate.target = candidate.target.min(room.free[start]);
+}
+
+/// The rows of rigid gears and joints.
+fn write_locks(
+    network: &Network,
+    island: &Island,
+    state: &[f64],
+    after: &[f64],
+    (frames, linkages): (&[Frame], &[LinkageScratch]),
+    room: &mut ImplicitScratch,
+) {
+    room.open.clear();
+    room.closing.clear();
+    let [_, _, first_lock, _] = island.first_holds();
+    for (&lock, hold) in island.locks.iter().zip(&island.holds[first_lock..]) {
+        let taken = (hold, &island.pattern, &room.local[..]);
+        let mut push = |room_rows: Rows, keeps: Keeps| {
+            room.rows.push(room_rows);
+            room.sources.push(BlockSource::Lock(lock, keeps));
+        };
+        match &network.locks[lock].kind {
+            LockKind::Gear(pair) => {
+                let rows = write_gear_row(pair, after, taken, &mut room.jacobian, &mut room.free);
+                push(rows, Keeps::Place);
             }
-            room.rows.push(rows);
-            room.sources.push(BlockSource::Rigid(index));
+            LockKind::Joint(joint) => {
+                for keeps in [Keeps::Place, Keeps::Turn] {
+                    let count = joint.rows(keeps);
+                    if count == 0 {
+                        continue;
+                    }
+                    let standing = joint.stand(keeps, network, state, (frames, linkages));
+                    let rows = write_point_rows(
+                        network,
+                        (joint.bodies, &standing.points),
+                        (&standing.directions[..count], keeps),
+                        after,
+                        (frames, linkages),
+                        taken,
+                        &mut room.jacobian,
+                        &mut room.free,
+                    );
+                    push(rows, keeps);
+                }
+            }
         }
     }
+    room.open.resize(room.free.len(), 0.0);
+    room.closing.resize(room.free.len(), 0.0);
 }
 
 impl IslandBody {
+    /// The same body with its velocities farther back in an island.
+    pub(super) fn moved(self, by: usize) -> Self {
+        match self {
+            IslandBody::Masses { v, count, at } => IslandBody::Masses { v, count, at: at + by },
+            IslandBody::Rigid { body, at } => IslandBody::Rigid { body, at: at + by },
+            IslandBody::Linkage { linkage, at } => IslandBody::Linkage { linkage, at: at + by },
+            IslandBody::Own { own, at } => IslandBody::Own { own, at: at + by },
+        }
+    }
+
+    /// Moves the body for a step by the velocities in `state`, from positions in `before`, and places it there.
+    fn advance(self, network: &Network, step: f64, before: &[f64], state: &mut [f64], placement: &mut Placement) {
+        match self {
+            IslandBody::Rigid { body, .. } => {
+                let placed = &network.bodies[body];
+                turn(placed.q, placed.v, step, before, state);
+                let (q, v) = (placed.q..placed.q + 7, placed.v..placed.v + 6);
+                placement.frames[body] = placed.body.place(&state[q], &state[v]);
+            }
+            IslandBody::Linkage { linkage, .. } => {
+                let placed = &network.linkages[linkage];
+                let free = placed.positions - placed.velocities;
+                if free > 0 {
+                    turn(placed.q, placed.v, step, before, state);
+                }
+                for i in 6 * free..placed.velocities {
+                    let q = placed.q + i + free;
+                    state[q] = before[q] + step * state[placed.v + i];
+                }
+                let (q, v) = placed.motion(state);
+                placed.body.place(q, v, &mut placement.linkages[linkage]);
+            }
+            IslandBody::Masses { v, count, .. } => {
+                for i in v..v + count {
+                    state[i - network.layout.positions] = before[i - network.layout.positions] + step * state[i];
+                }
+            }
+            IslandBody::Own { .. } => (),
+        }
+    }
+
     /// First velocity in the flat state, how many, first velocity in the island.
     fn range(self, network: &Network) -> (usize, usize, usize) {
         match self {
@@ -836,20 +2101,24 @@ pub(super) fn pair_sides(
     }
 }
 
-/// Puts a spring at the end of the step into A and the right-hand side: its force is −k·(x + T·w) − d·w, w = J·v⁺ + w_p
+/// Puts a spring of the end of the step (or of its middle) into A and the right-hand side: its force is −k·(x + T·w) − d·w, w = J·v⁺ + w_p
 /// with w_p the part of given velocities.
 #[allow(clippy::too_many_arguments)]
 fn stiffen(
     spring: &StiffSpring,
     hold: &Hold,
-    step: f64,
+    span: Span,
     before: &[f64],
     after: &[f64],
     (body, local, pattern): (&[usize], &[usize], &Pattern),
     matrix: &mut [f64],
     right: &mut [f64],
 ) {
-    let gain = step * spring.stiffness + spring.damping;
+    let step = span.law;
+    // By the mean motion: −k·(x + ½T·w_m) − d·w_m with w_m half the velocities of start and end.
+    let by_mean = span.apart && !span.is_middle();
+    let part = if by_mean { 0.5 } else { 1.0 };
+    let gain = part * (part * step * spring.stiffness + spring.damping);
     let pair = &spring.pair;
     for axis in 0..spring.axes {
         let ends = [(pair.first, pair.ratio[0]), (pair.second, -pair.ratio[1])];
@@ -860,7 +2129,8 @@ fn stiffen(
             .filter(|(c, _)| !inside(*c))
             .map(|(c, r)| r * after[c.v + axis])
             .sum();
-        let force = -spring.stiffness * offset - gain * given;
+        let begun: f64 = ends.iter().map(|(c, r)| r * before[c.v + axis]).sum();
+        let force = -spring.stiffness * offset - gain * (if by_mean { begun + given } else { given });
         for (side, (c, r)) in ends.into_iter().enumerate().filter(|(_, (c, _))| inside(*c)) {
             let (own, i) = (body[c.v + axis], local[c.v + axis]);
             right[pattern.start(own) + i] += step * r * force;
@@ -879,41 +2149,241 @@ fn stiffen(
     }
 }
 
-/// A rigid body held by three points that do not lie on a line moves with the surface: its velocities are assigned.
-fn hold_still(
+/// Puts a spring between points into A and the right-hand side: about where its bodies are, its force is −(c·w + k·(x + t·(w − w₀))) along each direction, with w the velocity
+/// that moves it, w₀ the one that led to x, and t the time between.
+#[allow(clippy::too_many_arguments)]
+fn draw(
     network: &Network,
-    island: &Island,
-    touching: &[super::rigid::Candidate],
-    stuck: &[bool],
-    after: &mut [f64],
+    spring: &PointSpring,
+    taken: super::lock::Taken<'_>,
+    span: Span,
+    (before, middle, after): (&[f64], &[f64], &[f64]),
+    placed: super::lock::Placed<'_>,
+    (jacobian, velocity): (&mut Vec<f64>, &mut Vec<f64>),
+    matrix: &mut [f64],
+    right: &mut [f64],
 ) {
-    let first = island.frictions.len();
+    let (_, pattern, local) = taken;
+    let by_mean = span.apart && !span.is_middle();
+    let part = if by_mean { 0.5 } else { 1.0 };
+    let time = part * span.law;
+    let state = if span.apart { middle } else { before };
+    let stretched = spring.stretched(network, state, placed.0, placed.1);
+    let at = (spring.bodies, &stretched.points);
+    let rows = write_point_rows(
+        network,
+        at,
+        (&stretched.directions, Keeps::Place),
+        state,
+        placed,
+        taken,
+        jacobian,
+        velocity,
+    );
+    let (mut gain, mut force) = ([[0.0; 3]; 3], [0.0; 3]);
+    for k in 0..3 {
+        let direction = &stretched.directions[k];
+        // Velocities of what is driven, and, where the mean counts, half of those at the start.
+        let (mut given, mut begun) = (0.0, 0.0);
+        for (which, (body, sign)) in spring.bodies.iter().zip([1.0, -1.0]).enumerate() {
+            let wrench = (direction, &Vector3::zeros(), &stretched.points[which]);
+            body.work_on(network, placed.0, placed.1, wrench, |v, value| {
+                if local[v] == usize::MAX {
+                    given += sign * value * after[v];
+                } else {
+                    begun += sign * value * before[v];
+                }
+            });
+        }
+        let led = if span.apart { velocity[k] } else { 0.0 };
+        let (stiff, damp) = (stretched.stiffness[k], stretched.damping[k]);
+        gain[k][k] = part * (stiff * time + damp);
+        let known = given + if by_mean { 0.5 * begun } else { 0.0 };
+        force[k] = -stiff * (stretched.stretch[k] - time * led) - (stiff * time + damp) * known;
+    }
+    let problem = Problem {
+        pattern,
+        inertia: &[],
+        joined: true,
+        step: span.law,
+        rows: &[],
+        jacobian,
+        free: &[],
+        speed: 0.0,
+    };
+    problem.add_gram(&rows, span.law, &gain, matrix);
+    problem.scatter(&rows, span.law, &force, right);
+}
+
+/// What a rigid body is held fast to, as far as is known: the surface (the ground or a driver), and two points.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    surface: Option<Attachment>,
+    points: [Option<nalgebra::Vector3<f64>>; 2],
+    /// The normal about which alone it may turn, where a contact does not roll.
+    about: Option<nalgebra::Vector3<f64>>,
+    /// Three points that do not lie on a line hold it, two with one that does not roll, and one that neither rolls nor spins.
+    fast: bool,
+}
+
+/// A rigid body held by three points that do not lie on a line moves with the surface: its velocities are assigned. So does one held by a point that
+/// neither rolls nor spins. What is held fast is such a surface itself. One contact holds a point mass.
+fn hold_still(network: &Network, island: &Island, room: &mut ImplicitScratch, frames: &[Frame], after: &mut [f64]) {
+    // Contacts come last among the blocks, and after them what resists rolling and spinning.
+    let first = room.sources.len() - room.touching.len() - room.turning.len();
+    let (stuck, turning) = room.solver.stuck[first..].split_at(room.touching.len());
+    let unturned = &mut room.unturned;
+    unturned.clear();
+    unturned.resize(room.touching.len(), [false; 2]);
+    for (resists, &stuck) in room.turning.iter().zip(turning) {
+        unturned[resists.candidate][resists.which] = stuck;
+    }
+    let held = &mut room.held;
+    held.resize(network.bodies.len(), Held::default());
+    for body in &island.bodies {
+        if let IslandBody::Rigid { body, .. } = *body {
+            held[body] = Held::default();
+        }
+    }
+    loop {
+        let mut changed = false;
+        for ((candidate, &stuck), &[unrolled, unspun]) in room.touching.iter().zip(stuck).zip(&*unturned) {
+            let Some((bodies, point)) = candidate.holds().filter(|_| stuck) else {
+                continue;
+            };
+            for (body, partner) in [(bodies[0], bodies[1]), (bodies[1], bodies[0])] {
+                let body = match body {
+                    Attachment::Rigid(body) => body,
+                    Attachment::Point { coordinate, axes } if room.local[coordinate.v] != usize::MAX => {
+                        let carried = match partner {
+                            Attachment::Ground => Some(partner),
+                            Attachment::Point { coordinate, .. } if room.local[coordinate.v] == usize::MAX => {
+                                Some(partner)
+                            }
+                            Attachment::Rigid(other) if held[other].fast => held[other].surface,
+                            _ => None,
+                        };
+                        if let Some(surface) = carried {
+                            let carried = surface.velocity(after);
+                            after[coordinate.v..coordinate.v + axes].copy_from_slice(&carried[..axes]);
+                        }
+                        continue;
+                    }
+                    _ => continue,
+                };
+                let surface = match partner {
+                    Attachment::Ground | Attachment::Point { .. } => Some(partner),
+                    Attachment::Rigid(other) if held[other].fast => held[other].surface,
+                    _ => None,
+                };
+                let (Some(surface), false) = (surface, held[body].fast) else {
+                    continue;
+                };
+                let held = &mut held[body];
+                match (held.surface, held.points) {
+                    (None, _) => {
+                        *held = Held {
+                            surface: Some(surface),
+                            points: [Some(point), None],
+                            ..Held::default()
+                        };
+                    }
+                    (Some(other), _) if other != surface => continue,
+                    (_, [Some(a), None]) if a != point => held.points[1] = Some(point),
+                    (_, [Some(a), Some(b)]) => {
+                        let spread = (b - a).norm_squared();
+                        held.fast = (b - a).cross(&(point - a)).norm_squared() > 1e-12 * spread * spread;
+                    }
+                    _ => (),
+                }
+                if unrolled {
+                    held.about = Some(candidate.place().1[0]);
+                    held.fast |= unspun;
+                }
+                if let (Some(normal), [Some(a), Some(b)]) = (held.about, held.points) {
+                    held.fast |= (b - a).cross(&normal).norm_squared() > 1e-12 * (b - a).norm_squared();
+                }
+                if held.fast {
+                    changed = true;
+                    let v = network.bodies[body].v;
+                    let carried = surface.velocity(after);
+                    after[v..v + 3].copy_from_slice(&carried);
+                    after[v + 3..v + 6].fill(0.0);
+                }
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    // What may only spin about a normal through its point turns about that, and moves no other way.
     for body in &island.bodies {
         let IslandBody::Rigid { body, .. } = *body else {
             continue;
         };
-        let held = |(candidate, &stuck): (&super::rigid::Candidate, &bool)| match candidate.holds() {
-            Some((held, surface, point)) if stuck && held == body => Some((surface, point)),
-            _ => None,
-        };
-        let mut points = touching.iter().zip(&stuck[first..]).filter_map(held);
-        let (Some((surface, a)), Some((_, b))) = (points.next(), points.next()) else {
-            continue;
-        };
-        let spread = (b - a).norm_squared();
-        let apart = |c: nalgebra::Vector3<f64>| (b - a).cross(&(c - a)).norm_squared() > 1e-12 * spread * spread;
-        if points.any(|(other, c)| other == surface && apart(c)) {
+        if let Held {
+            surface: Some(surface),
+            points: [Some(point), _],
+            about: Some(normal),
+            fast: false,
+        } = held[body]
+        {
             let v = network.bodies[body].v;
-            let carried = surface.velocity(after);
-            after[v..v + 3].copy_from_slice(&carried);
-            after[v + 3..v + 6].fill(0.0);
+            let carried = Vector3::from(surface.velocity(after));
+            let turns = normal * normal.dot(&Vector3::from_column_slice(&after[v + 3..v + 6]));
+            let moves = carried + turns.cross(&(frames[body].position - point));
+            after[v..v + 3].copy_from_slice(moves.as_slice());
         }
     }
+    // What does not roll, or does not spin, on a surface that does not turn has no such part of its angular velocity.
+    for (resists, &stuck) in room.turning.iter().zip(turning) {
+        let Some((bodies, _, [normal, ..])) = room.touching[resists.candidate].turning().filter(|_| stuck) else {
+            continue;
+        };
+        for (body, partner) in [(bodies[0], bodies[1]), (bodies[1], bodies[0])] {
+            let still = match partner {
+                Attachment::Ground | Attachment::Point { .. } => true,
+                Attachment::Rigid(other) => held[other].fast,
+                _ => false,
+            };
+            if let (Attachment::Rigid(body), true, true) = (body, still, resists.limit > 0.0) {
+                let v = network.bodies[body].v + 3;
+                let spin = Vector3::from_column_slice(&after[v..v + 3]);
+                let about = normal * normal.dot(&spin);
+                let left = if resists.which == 0 { about } else { spin - about };
+                after[v..v + 3].copy_from_slice(left.as_slice());
+            }
+        }
+    }
+}
+
+/// The coordinates that a friction or a gear couples, and how many axes they have.
+fn coupled_pair(network: &Network, source: BlockSource) -> Option<(&Pair, usize)> {
+    match source {
+        BlockSource::Friction(friction) => {
+            Some((network.frictions[friction.group].pair(friction.index), friction.axes))
+        }
+        BlockSource::Lock(lock, _) => match &network.locks[lock].kind {
+            LockKind::Gear(pair) => Some((pair, 1)),
+            LockKind::Joint(_) => None,
+        },
+        BlockSource::Rigid(_) | BlockSource::Turning(_) => None,
+    }
+}
+
+/// The first of a cluster.
+fn find(root: &mut [usize], mut node: usize) -> usize {
+    while root[node] != node {
+        root[node] = root[root[node]];
+        node = root[node];
+    }
+    node
 }
 
 /// A stuck velocity is assigned, not computed: exactly that of a partner whose motion is given, or one common value.
 fn assign_stuck(network: &Network, island: &Island, room: &mut ImplicitScratch, after: &mut [f64]) {
     let (known, local) = (&mut room.known, &room.local);
+    let (root, seeded) = (&mut room.root, &mut room.seeded);
     for body in &island.bodies {
         let (v, count, _) = body.range(network);
         known[v..v + count].fill(false);
@@ -922,18 +2392,22 @@ fn assign_stuck(network: &Network, island: &Island, room: &mut ImplicitScratch, 
     // turn: a chain is through in two rounds, whichever end is held.
     let is_known = |v: usize, known: &[bool]| local[v] == usize::MAX || known[v];
     let mut forwards = true;
+    // Clusters of what sticks together, so that all of them are given a value at once where nothing gives them one.
+    let mut seeding = false;
     loop {
         let mut changed = false;
-        let mut seed = None;
-        let count = island.frictions.len();
+        let mut left = false;
+        // Frictions, then gears.
+        let count = room.sources.len() - room.touching.len() - room.turning.len();
         for index in 0..count {
             let block = if forwards { index } else { count - 1 - index };
             if !room.solver.stuck[block] {
                 continue;
             }
-            let friction = &island.frictions[block];
-            let pair = network.frictions[friction.group].pair(friction.index);
-            for axis in 0..friction.axes {
+            let Some((pair, axes)) = coupled_pair(network, room.sources[block]) else {
+                continue;
+            };
+            for axis in 0..axes {
                 let (a, b) = (pair.first.v + axis, pair.second.v + axis);
                 match (is_known(a, known), is_known(b, known)) {
                     (false, true) => {
@@ -946,16 +2420,47 @@ fn assign_stuck(network: &Network, island: &Island, room: &mut ImplicitScratch, 
                         known[b] = true;
                         changed = true;
                     }
-                    (false, false) if seed.is_none() => seed = Some(a),
+                    (false, false) if seeding => {
+                        let cluster = find(root, a);
+                        let seed = !seeded[cluster];
+                        if seed {
+                            seeded[cluster] = true;
+                            known[a] = true;
+                            after[b] = pair.ratio[0] * after[a] * pair.inverse_ratio[1];
+                            known[b] = true;
+                        }
+                        changed |= seed;
+                        left |= !seed;
+                    }
+                    (false, false) => left = true,
                     _ => (),
                 }
             }
         }
         forwards = !forwards;
         if !changed {
-            match seed {
-                Some(v) => known[v] = true,
-                None => return,
+            if !left || seeding {
+                return;
+            }
+            seeding = true;
+            for body in &island.bodies {
+                let (v, count, _) = body.range(network);
+                for i in v..v + count {
+                    (root[i], seeded[i]) = (i, false);
+                }
+            }
+            let stuck = room.sources.iter().zip(&room.solver.stuck).filter(|(_, stuck)| **stuck);
+            for (source, _) in stuck {
+                let Some((pair, axes)) = coupled_pair(network, *source) else {
+                    continue;
+                };
+                for axis in 0..axes {
+                    let (a, b) = (pair.first.v + axis, pair.second.v + axis);
+                    if local[a] != usize::MAX && local[b] != usize::MAX {
+                        let (a, b) = (find(root, a), find(root, b));
+                        root[a.max(b)] = a.min(b);
+                    }
+                }
             }
         }
     }
@@ -973,6 +2478,61 @@ impl Network {
     pub(crate) fn store_stiff_springs(&self, state: &[f64], seen: &mut [Observation]) {
         for spring in &self.stiff_springs {
             seen[spring.element].stored = spring.stored(state);
+        }
+    }
+
+    /// Elastic energies of the springs between points taken at the end of the step.
+    pub(crate) fn store_point_springs(
+        &self,
+        state: &[f64],
+        frames: &[Frame],
+        linkages: &[LinkageScratch],
+        seen: &mut [Observation],
+    ) {
+        for spring in &self.point_springs {
+            seen[spring.element].stored = spring.stored(self, state, frames, linkages);
+        }
+    }
+
+    /// Notes what the springs between points taken at the end of the step did, with bodies placed and the motion that moved them: force −k·x − d·w.
+    pub(crate) fn observe_point_springs(
+        &self,
+        state: &[f64],
+        (frames, linkages): (&[Frame], &[LinkageScratch]),
+        (step, load): (f64, &mut [f64]),
+        seen: &mut [Observation],
+    ) {
+        for spring in &self.point_springs {
+            let Stretched {
+                points,
+                directions,
+                stretch,
+                stiffness,
+                damping,
+            } = spring.stretched(self, state, frames, linkages);
+            let mut note = Observation::default();
+            let (mut force, mut velocity) = (Vector3::zeros(), Vector3::zeros());
+            for k in 0..3 {
+                let mut speed = 0.0;
+                for (which, (body, sign)) in spring.bodies.iter().zip([1.0, -1.0]).enumerate() {
+                    let wrench = (&directions[k], &Vector3::zeros(), &points[which]);
+                    body.work_on(self, frames, linkages, wrench, |v, value| {
+                        speed += sign * value * state[v]
+                    });
+                }
+                let along = -stiffness[k] * (stretch[k] + step * speed) - damping[k] * speed;
+                force += along * directions[k];
+                velocity += speed * directions[k];
+                note.power += along * speed;
+            }
+            (note.force, note.velocity) = (force.into(), velocity.into());
+            note.normal = force.norm();
+            note.stored = spring.stored(self, state, frames, linkages);
+            for (which, (body, sign)) in spring.bodies.iter().zip([1.0, -1.0]).enumerate() {
+                let wrench = (&force, &Vector3::zeros(), &points[which]);
+                body.work_on(self, frames, linkages, wrench, |v, value| load[v] += sign * value);
+            }
+            seen[spring.element] = note;
         }
     }
 

@@ -26,6 +26,7 @@ pub(super) enum Law<'a> {
 impl<'a> Law<'a> {
     /// While a block holds from the last step, it is dry friction with the holding limit, whatever its curve: only a block that
     /// would slip even then has broken away (the paper on model P, eq 19 corrected).
+    #[inline]
     pub(super) fn of(block: Block, asked: Asked<'a>, broken: bool) -> Self {
         match block {
             Block::Dry {

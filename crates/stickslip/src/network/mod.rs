@@ -5,30 +5,35 @@ pub mod abreast;
 pub(crate) mod ball;
 mod cones;
 pub mod coupled;
-pub(crate) mod dense;
-pub(crate) mod few;
+pub mod geometry;
+pub mod groups;
 pub mod implicit;
 mod local;
+pub mod lock;
+pub mod march;
+pub mod newmark;
 pub mod port;
 pub mod rigid;
+pub mod scene;
 pub mod signals;
+pub mod span;
 pub mod sparse;
 pub mod stage;
 pub mod tangent;
+pub mod work;
 
 use crate::body::own::PlacedOwn;
 use crate::body::{Frame, Linkage, LinkageScratch, RigidBody, quaternion_rate};
-use crate::element::friction::Resolve;
-use crate::element::{Elements, Observation};
-use crate::integrate::fused::Small;
-use crate::integrate::lone::Lone;
-use crate::integrate::march::{March, MarchRoom, Statistics, StepControl};
-use crate::integrate::newmark::{self, NewmarkRoom};
+pub(crate) use crate::math::dense;
 use crate::snapshot::{Carried, Reader, SnapshotError, carried};
 use crate::stop::Stop;
+use groups::{Elements, Observation, Resolve};
 use implicit::{ImplicitScratch, Island, StiffSpring};
+use march::{March, MarchRoom, Statistics, StepControl};
 use nalgebra::Vector3;
+use newmark::NewmarkRoom;
 use signals::{SignalValues, Signals};
+use std::any::Any;
 use std::ops::Range;
 use std::sync::OnceLock;
 use stickslip_core::scalar::Real;
@@ -129,6 +134,17 @@ pub struct PlacedBody {
     pub v: usize,
 }
 
+/// Profiles that push a link.
+#[derive(Clone, Debug)]
+pub struct Push {
+    /// The link.
+    pub link: usize,
+    /// Where the force acts, in the axes of the link.
+    pub point: Vector3<f64>,
+    /// The signals of the force and the torque, in world axes.
+    pub signals: [[Option<usize>; 3]; 2],
+}
+
 /// A linkage and where its state is.
 pub struct PlacedLinkage {
     /// The tree of links.
@@ -141,8 +157,10 @@ pub struct PlacedLinkage {
     pub positions: usize,
     /// Number of velocities.
     pub velocities: usize,
-    /// Whether elements need the placement of links.
+    /// Whether elements or pushes need the placement of links.
     pub placed: bool,
+    /// What pushes its links.
+    pub pushes: Vec<Push>,
 }
 
 /// A mechanical system, fixed once built.
@@ -179,6 +197,12 @@ pub struct Network {
     pub stiff_springs: Vec<StiffSpring>,
     /// Rigid contacts and stops of the implicit step.
     pub rigid: Vec<rigid::Rigid>,
+    /// Springs between points of bodies that the implicit step takes at its end.
+    pub point_springs: Vec<implicit::PointSpring>,
+    /// Rigid gears and joints of the implicit step.
+    pub locks: Vec<lock::Lock>,
+    /// Shapes whose contacts the program finds.
+    pub scene: Option<scene::Scene>,
     /// Elements whose power is input: actuators.
     pub sources: Vec<usize>,
     /// Profiles.
@@ -193,10 +217,20 @@ pub struct Network {
     pub newmark: Option<newmark::Rule>,
     /// The state to start from.
     pub initial: Vec<f64>,
-    /// The implicit step of a network with one free coordinate, once somebody has asked.
-    pub(crate) lone: OnceLock<Option<Box<Lone>>>,
-    /// The explicit step of one or two masses or an arm of two hinges, once somebody has asked.
-    pub(crate) fused: OnceLock<Option<Box<Small>>>,
+    /// What methods have found out about the network once and for all.
+    pub(crate) prepared: Prepared,
+}
+
+/// What methods have found out about a network, once one of them has asked. Methods know the network, and it knows nothing of them.
+#[derive(Default)]
+pub(crate) struct Prepared(OnceLock<Box<dyn Any + Send + Sync>>);
+
+impl Prepared {
+    /// What was found, or is found now. There is one type of it.
+    #[inline(always)]
+    pub(crate) fn get<T: Any + Send + Sync>(&self, find: impl FnOnce() -> T) -> Option<&T> {
+        self.0.get_or_init(|| Box::new(find())).downcast_ref()
+    }
 }
 
 /// What changes from step to step: the flat state and the number of the step.
@@ -240,6 +274,7 @@ impl Carried for Scratch {
         self.compression.save(bytes);
         self.seen.save(bytes);
         self.implicit.worst.save(bytes);
+        self.implicit.jammed.save(bytes);
         self.newmark.save(bytes);
         self.march.statistics.save(bytes);
     }
@@ -249,6 +284,7 @@ impl Carried for Scratch {
         self.compression.load(bytes)?;
         self.seen.load(bytes)?;
         self.implicit.worst.load(bytes)?;
+        self.implicit.jammed.load(bytes)?;
         self.newmark.load(bytes)?;
         self.march.statistics.load(bytes)
     }
@@ -276,6 +312,7 @@ impl Scratch {
         network.signals.reset(&mut self.signals);
         self.motor_power = 0.0;
         (self.implicit.worst, self.implicit.unsolved) = (0.0, 0.0);
+        self.implicit.jammed = None;
         self.newmark.reset();
         self.march.statistics = Statistics::default();
     }
@@ -329,18 +366,6 @@ impl Network {
             && self.newmark.is_none()
     }
 
-    /// The short way through the implicit step, if only one coordinate is free and nothing unusual acts on it.
-    #[inline(always)]
-    pub(crate) fn lone(&self) -> Option<&Lone> {
-        self.lone.get_or_init(|| Lone::of(self).map(Box::new)).as_deref()
-    }
-
-    /// The short way through an explicit step, if the network has one.
-    #[inline(always)]
-    pub(crate) fn fused(&self) -> Option<&Small> {
-        self.fused.get_or_init(|| Small::of(self).map(Box::new)).as_deref()
-    }
-
     /// The state at the start.
     pub fn initial_state(&self) -> NetworkState {
         NetworkState {
@@ -362,8 +387,6 @@ impl Network {
     /// Room for computing with this network.
     pub fn scratch(&self) -> Scratch {
         let n = self.layout.len();
-        // Found now, so that no step allocates.
-        let _ = (self.lone(), self.fused());
         Scratch {
             trial: self.initial.clone(),
             rate: vec![0.0; n],
@@ -533,15 +556,7 @@ impl Network {
         let scalars = self.layout.scalars();
         let first = self.layout.positions;
         let (position_rate, velocity_rate) = rate.split_at_mut(first);
-        if state.len() == few::SMALL {
-            // Few numbers are moved sooner than a function that moves many is called.
-            #[allow(clippy::manual_memcpy)]
-            for i in 0..scalars {
-                position_rate[i] = state[first + i];
-            }
-        } else {
-            position_rate[..scalars].copy_from_slice(&state[first..first + scalars]);
-        }
+        position_rate[..scalars].copy_from_slice(&state[first..first + scalars]);
         let masses = self.layout.masses + self.layout.drivers;
         let inertial = (&self.inverse_mass[..masses], &self.gravity[..masses]);
         accelerate_masses(inertial, &load[first..first + masses], &mut velocity_rate[..masses]);
@@ -573,6 +588,32 @@ pub(crate) fn accelerate_masses<R: Real>((inverse_mass, gravity): (&[R], &[R]), 
 }
 
 impl PlacedLinkage {
+    /// Adds the forces of the profiles that push links to the load, and notes them in the room, whose links are placed.
+    pub(crate) fn push(&self, signals: &[f64], scratch: &mut LinkageScratch, load: &mut [f64]) {
+        let mut pushed = std::mem::take(&mut scratch.pushed);
+        pushed.fill(0.0);
+        for push in &self.pushes {
+            let [force, torque] = push
+                .signals
+                .map(|signals_of| Vector3::from(signals_of.map(|signal| signal.map_or(0.0, |signal| signals[signal]))));
+            let arm = self.body.frame(scratch, push.link).rotation * push.point;
+            let torque = torque + arm.cross(&force);
+            self.body
+                .generalised(scratch, push.link, &force, &torque, |row, value| pushed[row] += value);
+        }
+        for (load, pushed) in load[self.v..].iter_mut().zip(&pushed) {
+            *load += pushed;
+        }
+        scratch.pushed = pushed;
+    }
+
+    /// The power of these forces at the velocities of a state.
+    pub(crate) fn pushing_power(&self, state: &[f64], scratch: &LinkageScratch) -> f64 {
+        (state[self.v..].iter().zip(&scratch.pushed))
+            .map(|(velocity, force)| velocity * force)
+            .sum()
+    }
+
     /// Positions and velocities of the linkage in a state.
     #[inline(always)]
     pub fn motion<'a>(&self, state: &'a [f64]) -> (&'a [f64], &'a [f64]) {
@@ -583,7 +624,7 @@ impl PlacedLinkage {
     }
 
     #[inline(always)]
-    fn accelerate(&self, state: &[f64], load: &[f64], scratch: &mut LinkageScratch, rate: &mut [f64]) {
+    pub(crate) fn accelerate(&self, state: &[f64], load: &[f64], scratch: &mut LinkageScratch, rate: &mut [f64]) {
         let (q, v) = self.motion(state);
         let tau = &load[self.v..self.v + self.velocities];
         if self.positions != self.velocities {

@@ -78,7 +78,7 @@ impl<R: Real> Pair<R> {
 
 impl Pair {
     /// Velocity and power of an observed force, after the velocities have changed.
-    pub fn regather<const N: usize>(&self, state: &[f64], seen: &mut crate::element::Observation) {
+    pub fn regather<const N: usize>(&self, state: &[f64], seen: &mut super::groups::Observation) {
         let velocity: [f64; N] = self.velocity(state);
         seen.velocity[..N].copy_from_slice(&velocity);
         seen.power = seen.force.iter().zip(&velocity).map(|(f, v)| f * v).sum();
@@ -175,6 +175,42 @@ impl Attachment {
                     stage.load[placed.v + i] += columns.position[i].dot(force) + columns.turn[i].dot(&moment);
                 }
             }
+        }
+    }
+
+    /// Calls `add` with every velocity that a force at a point and a torque work on, and how much.
+    #[inline]
+    pub(crate) fn work_on(
+        self,
+        network: &Network,
+        frames: &[Frame],
+        linkages: &[LinkageScratch],
+        (force, torque, point): (&Vector3<f64>, &Vector3<f64>, &Vector3<f64>),
+        mut add: impl FnMut(usize, f64),
+    ) {
+        match self {
+            Attachment::Ground => (),
+            Attachment::Point { coordinate, axes } => (0..axes).for_each(|i| add(coordinate.v + i, force[i])),
+            Attachment::Rigid(body) => {
+                let placed = &network.bodies[body];
+                (0..3).for_each(|i| add(placed.v + i, force[i]));
+                if !placed.body.is_point() {
+                    let moment = torque + (point - frames[body].position).cross(force);
+                    (0..3).for_each(|i| add(placed.v + 3 + i, moment[i]));
+                }
+            }
+            Attachment::Link { linkage, link } => {
+                let placed = &network.linkages[linkage];
+                let arm = point - placed.body.frame(&linkages[linkage], link).position;
+                let moment = torque + arm.cross(force);
+                placed
+                    .body
+                    .generalised(&linkages[linkage], link, force, &moment, |row, value| {
+                        add(placed.v + row, value)
+                    });
+            }
+            // Not in steps that are solved at their end.
+            Attachment::Own { .. } => (),
         }
     }
 

@@ -1,13 +1,13 @@
 //! Rigid contacts and stops of the implicit step: 0 ≤ N ⊥ gap + T·v_n ≥ 0, with friction bounded by μ·N of the same step.
 
 use super::coupled::{Block, Rows, Side};
-use super::implicit::{Hold, ImplicitStage, pair_sides};
+use super::geometry::{Geometry, Grain, Touch};
+use super::groups::{Mode, Observation};
+use super::implicit::{Hold, ImplicitStage, Span, pair_sides};
 use super::port::{Attachment, Pair};
 use super::sparse::Pattern;
 use super::{Network, Scratch};
 use crate::body::{Frame, LinkageScratch};
-use crate::element::contact::{Geometry, Grain};
-use crate::element::{Mode, Observation};
 use nalgebra::Vector3;
 use std::ops::Range;
 
@@ -20,7 +20,8 @@ pub struct Rigid {
     pub kind: RigidKind,
     /// Newton's coefficient of restitution.
     pub restitution: f64,
-    /// Where its states begin: one per point, 1 while the point sticks.
+    /// Where its states begin: one per point, 1 while the point sticks, `SLID` while a corner slides; then one per point that says whether
+    /// its resistance to rolling (1), to spinning (2) or both (3) hold.
     pub state: usize,
 }
 
@@ -33,6 +34,8 @@ pub enum RigidKind {
         geometry: Geometry,
         /// Coefficients of static and kinetic friction.
         friction: Option<[f64; 2]>,
+        /// Moment arms of the resistance to rolling and to spinning.
+        arms: [f64; 2],
         /// A body in a plane has one tangential direction, in space two.
         planar: bool,
         /// Where friction is stronger across a direction.
@@ -59,17 +62,68 @@ pub struct Candidate {
     pub(super) target: f64,
     /// Gap at the start of the step, exactly 0 where it is rounding.
     pub(super) gap: f64,
-    /// Normal velocity at the start of the step, and the tangential ones of an impact.
+    /// Normal and tangential velocities at the start of the step.
     pub(super) approach: f64,
     slip: [f64; 2],
     /// Whether it closes within the step by the velocity of its start.
     pub(super) impact: bool,
     restitution: f64,
+    /// On which velocities its force works.
+    works: Works,
+    /// Where the points of both bodies that touched at the start are in the middle of the step.
+    touched: [Vector3<f64>; 2],
     /// Whether the same points touch in the next step: a closed corner, not the changing point of a ball.
     lasting: bool,
+    /// Whether it is one of several points of its element.
+    corner: bool,
     friction: [f64; 2],
     was_stuck: bool,
+    /// Moment arms of the resistance to rolling and to spinning, and which of them held at the start of the step.
+    pub(super) arms: [f64; 2],
+    pub(super) held: [bool; 2],
+    /// Where it keeps whether it sticks, and which resistances hold; beyond all states for a contact that the program found.
     state: usize,
+    holding: usize,
+    /// Its number among the contacts that the program found.
+    pub(super) found: Option<usize>,
+    /// How fast the surface of the first body runs along it, less that of the second: conveyors.
+    belt: Vector3<f64>,
+    /// Speed at which it leaves an overlap.
+    recovery: f64,
+}
+
+/// A point where two bodies meet, before a step.
+pub(super) struct Meeting {
+    pub(super) element: usize,
+    pub(super) bodies: [Attachment; 2],
+    pub(super) touch: Touch,
+    /// Normal and tangential directions.
+    pub(super) directions: [Vector3<f64>; 3],
+    pub(super) axes: usize,
+    pub(super) friction: [f64; 2],
+    pub(super) arms: [f64; 2],
+    pub(super) held: [bool; 2],
+    pub(super) restitution: f64,
+    pub(super) was_stuck: bool,
+    /// The gap, exactly 0 where it is rounding.
+    pub(super) gap: f64,
+    /// Whether the same points touch in the next step.
+    pub(super) lasting: bool,
+    /// Whether it is one of several points of its element.
+    pub(super) corner: bool,
+    pub(super) belt: Vector3<f64>,
+    pub(super) recovery: f64,
+}
+
+/// On which velocities a force of the step works.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Works {
+    /// Those of its end; an impact on the mean of those before and after it.
+    End,
+    /// Those of its middle, which the law saw.
+    Middle,
+    /// The mean of start and end.
+    Mean,
 }
 
 /// How the rows of a candidate are made.
@@ -95,8 +149,33 @@ impl Rigid {
     /// How many blocks and rows it can make.
     pub fn size(&self) -> (usize, usize) {
         match &self.kind {
-            RigidKind::Contact { geometry, .. } => (geometry.points.len(), geometry.points.len() * self.axes()),
+            RigidKind::Contact { geometry, arms, .. } => {
+                let points = geometry.points.len();
+                // Rolling has two axes, spinning one.
+                let extra = [2, 1].into_iter().zip(arms).filter(|(_, arm)| **arm > 0.0);
+                let (blocks, rows) = extra.fold((0, 0), |(blocks, rows), (axes, _)| (blocks + 1, rows + axes));
+                (points * (1 + blocks), points * (self.axes() + rows))
+            }
             RigidKind::Stop { .. } => (2, 2),
+        }
+    }
+
+    /// How many states say what its points hold.
+    pub(super) fn memory(&self) -> usize {
+        match &self.kind {
+            RigidKind::Contact { geometry, .. } => 2 * geometry.points.len(),
+            RigidKind::Stop { .. } => 2,
+        }
+    }
+
+    /// Whether a link of a linkage touches.
+    pub(super) fn is_on_link(&self) -> bool {
+        match &self.kind {
+            RigidKind::Contact { geometry, .. } => {
+                let bodies = [geometry.first, geometry.second];
+                bodies.iter().any(|body| matches!(body, Attachment::Link { .. }))
+            }
+            RigidKind::Stop { .. } => false,
         }
     }
 
@@ -128,6 +207,7 @@ impl Rigid {
             RigidKind::Contact {
                 geometry,
                 friction,
+                arms,
                 planar,
                 grain,
             } => {
@@ -149,36 +229,33 @@ impl Rigid {
                     if touch.gap > 4.0 * step * (speed + reach + approach.abs() + free.abs()) + 1e-9 {
                         continue;
                     }
-                    let (t1, t2) = match grain
-                        .as_ref()
-                        .and_then(|grain| grain.along(&touch.normal, &first, &second))
-                    {
-                        // Friction is isotropic in velocities scaled by the ellipse: so is the row across.
-                        Some(ellipse) => {
-                            let along = Vector3::from(ellipse.direction);
-                            (along, ellipse.across * touch.normal.cross(&along))
-                        }
-                        None => tangents(&touch.normal, *planar),
-                    };
+                    let memory = before[self.state + index];
+                    let holding = self.state + geometry.points.len() + index;
                     let size = touch.point.norm() + first.position.norm();
-                    out.push(Candidate {
+                    let corner = geometry.points.len() > 1;
+                    let gap = kept_gap(touch.gap, size, corner && memory != 0.0);
+                    let (t1, t2) = directions(&touch.normal, *planar, grain.as_ref(), &first, &second);
+                    let meeting = Meeting {
                         element: self.element,
+                        bodies,
+                        touch,
+                        directions: [touch.normal, t1, t2],
                         axes: self.axes(),
-                        reach: Reach::Point {
-                            bodies,
-                            point: touch.point,
-                            directions: [touch.normal, t1, t2],
-                        },
-                        target: self.target(touch.gap, size, approach, step),
-                        gap: self.rounded(touch.gap, size),
-                        approach,
-                        slip: [0.0; 2],
-                        impact: approach * step < -touch.gap.max(0.0) - ROUNDING * size,
-                        restitution: self.restitution,
-                        lasting: geometry.radius == 0.0 && self.rounded(touch.gap, size) == 0.0,
                         friction: friction.unwrap_or([0.0; 2]),
-                        was_stuck: before[self.state + index] != 0.0,
+                        arms: *arms,
+                        held: held_by(before[holding]),
+                        restitution: self.restitution,
+                        was_stuck: memory == 1.0,
+                        gap,
+                        lasting: geometry.radius == 0.0 && gap == 0.0,
+                        corner,
+                        belt: Vector3::zeros(),
+                        recovery: RECOVERY,
+                    };
+                    out.push(Candidate {
                         state: self.state + index,
+                        holding,
+                        ..meeting.candidate(&first, &second, approach, step)
                     });
                 }
             }
@@ -197,20 +274,64 @@ impl Rigid {
                         element: self.element,
                         axes: 1,
                         reach: Reach::Travel { pair: *pair, sign },
-                        target: self.target(gap, position.abs(), sign * velocity, step),
-                        gap: self.rounded(gap, position.abs()),
+                        target: target(self.restitution, gap, position.abs(), sign * velocity, step),
+                        gap: rounded(gap, position.abs()),
                         approach: sign * velocity,
                         slip: [0.0; 2],
                         impact: sign * velocity * step < -gap.max(0.0) - ROUNDING * position.abs(),
                         restitution: self.restitution,
+                        works: Works::End,
+                        touched: [Vector3::zeros(); 2],
                         lasting: false,
+                        corner: false,
                         friction: [0.0; 2],
                         was_stuck: false,
+                        arms: [0.0; 2],
+                        held: [false; 2],
                         state: self.state + side,
+                        holding: usize::MAX,
+                        found: None,
+                        belt: Vector3::zeros(),
+                        recovery: RECOVERY,
                     });
                 }
             }
         }
+    }
+
+    /// Takes the geometry of a candidate from the middle of the step.
+    pub(super) fn move_candidate(
+        &self,
+        candidate: &mut Candidate,
+        network: &Network,
+        (start, begun, begun_links): (&[f64], &[Frame], &[LinkageScratch]),
+        (state, frames, linkages): (&[f64], &[Frame], &[LinkageScratch]),
+    ) {
+        let RigidKind::Contact {
+            geometry,
+            planar,
+            grain,
+            ..
+        } = &self.kind
+        else {
+            return;
+        };
+        let bodies = [geometry.first, geometry.second];
+        let [first, second] = bodies.map(|body| body.frame(network, state, frames, linkages));
+        if let Reach::Point { point, .. } = candidate.reach {
+            let before = bodies.map(|body| body.frame(network, start, begun, begun_links));
+            let moved = |before: &Frame, now: &Frame| {
+                now.position + now.rotation * before.rotation.tr_mul(&(point - before.position))
+            };
+            candidate.touched = [moved(&before[0], &first), moved(&before[1], &second)];
+        }
+        let touch = geometry.touch(candidate.state - self.state, &first, &second);
+        let (t1, t2) = directions(&touch.normal, *planar, grain.as_ref(), &first, &second);
+        candidate.reach = Reach::Point {
+            bodies,
+            point: touch.point,
+            directions: [touch.normal, t1, t2],
+        };
     }
 
     /// Smallest admissible normal velocity: the one that just closes the gap, −gap/T, or Newton's rebound for a
@@ -219,33 +340,122 @@ impl Rigid {
     /// `size` is the scale of the positions the gap is a difference of: a gap within their rounding is closed, so that
     /// a body at rest is not moved about by rounding.
     pub(crate) fn target(&self, gap: f64, size: f64, approach: f64, step: f64) -> f64 {
-        let closing = if gap <= ROUNDING * size { 0.0 } else { -gap / step };
-        if self.restitution > 0.0 && approach < closing.min(0.0) {
-            -self.restitution * approach
-        } else {
-            closing
-        }
+        target(self.restitution, gap, size, approach, step)
     }
 
     /// The speed at which a contact leaves an overlap.
     pub(crate) fn parting(&self, gap: f64, size: f64, step: f64) -> f64 {
-        (-self.rounded(gap, size).min(0.0) / step).min(RECOVERY)
+        (-rounded(gap, size).min(0.0) / step).min(RECOVERY)
     }
+}
 
-    fn rounded(&self, gap: f64, size: f64) -> f64 {
-        // Positions near 0 have hardly any rounding of their own; what lies below atoms is no overlap.
-        if gap.abs() <= (ROUNDING * size).max(1e-15) {
-            0.0
-        } else {
-            gap
+/// See [`Rigid::target`].
+fn target(restitution: f64, gap: f64, size: f64, approach: f64, step: f64) -> f64 {
+    let closing = if gap <= ROUNDING * size { 0.0 } else { -gap / step };
+    if restitution > 0.0 && approach < closing.min(0.0) {
+        -restitution * approach
+    } else {
+        closing
+    }
+}
+
+/// A gap, 0 where it is rounding.
+fn rounded(gap: f64, size: f64) -> f64 {
+    // Positions near 0 have hardly any rounding of their own; what lies below atoms is no overlap.
+    if gap.abs() <= (ROUNDING * size).max(1e-15) {
+        0.0
+    } else {
+        gap
+    }
+}
+
+/// The scale of the positions that a gap is a difference of, whichever body is named first.
+pub(super) fn positions_size(point: &Vector3<f64>, first: &Frame, second: &Frame) -> f64 {
+    point.norm() + first.position.norm().max(second.position.norm())
+}
+
+/// The gap of a point, 0 where it is rounding; a point that touched goes on touching within the slack.
+pub(super) fn kept_gap(gap: f64, size: f64, touched: bool) -> f64 {
+    if touched && gap.abs() <= SLACK * size {
+        0.0
+    } else {
+        rounded(gap, size)
+    }
+}
+
+impl Meeting {
+    /// The point in a step; `approach` is the normal velocity at its start.
+    pub(super) fn candidate(&self, first: &Frame, second: &Frame, approach: f64, step: f64) -> Candidate {
+        let touch = &self.touch;
+        let [_, t1, t2] = &self.directions;
+        let slip = first.point_velocity(&touch.point) - second.point_velocity(&touch.point) + self.belt;
+        let size = positions_size(&touch.point, first, second);
+        Candidate {
+            element: self.element,
+            axes: self.axes,
+            reach: Reach::Point {
+                bodies: self.bodies,
+                point: touch.point,
+                directions: self.directions,
+            },
+            target: target(self.restitution, self.gap, size, approach, step),
+            gap: self.gap,
+            approach,
+            slip: [t1.dot(&slip), t2.dot(&slip)],
+            impact: approach * step < -touch.gap.max(0.0) - ROUNDING * size,
+            restitution: self.restitution,
+            works: Works::End,
+            touched: [touch.point; 2],
+            lasting: self.lasting,
+            corner: self.corner,
+            friction: self.friction,
+            was_stuck: self.was_stuck,
+            arms: self.arms,
+            held: self.held,
+            state: usize::MAX,
+            holding: usize::MAX,
+            found: None,
+            belt: self.belt,
+            recovery: self.recovery,
         }
     }
 }
 
 /// Gaps below this part of the positions they are differences of are rounding.
 const ROUNDING: f64 = 8.0 * f64::EPSILON;
+/// A corner that touched in the last step goes on touching while its gap is below this part of the positions: four corners of a face that
+/// turns a little are not all at gap 0, and which of them carry would change from step to step.
+const SLACK: f64 = 1e-10;
+/// The memory of a corner that touches and slides.
+const SLID: f64 = 0.5;
+/// The memory of a point whose resistances to rolling and to spinning both hold.
+pub(crate) const HELD: f64 = 3.0;
+
+/// Which resistances hold, rolling and spinning, by the memory of a point.
+fn held_by(memory: f64) -> [bool; 2] {
+    [memory == 1.0 || memory == HELD, memory == 2.0 || memory == HELD]
+}
+
 /// Speed at which bodies that overlap part, m/s. It moves them and is no velocity: they have none afterwards.
 pub(crate) const RECOVERY: f64 = 0.1;
+
+/// The tangential directions of a contact: along and across its grain, if it has one. Friction is isotropic in velocities scaled by the
+/// ellipse: so is the row across.
+fn directions(
+    normal: &Vector3<f64>,
+    planar: bool,
+    grain: Option<&Grain>,
+    first: &Frame,
+    second: &Frame,
+) -> (Vector3<f64>, Vector3<f64>) {
+    match grain.and_then(|grain| grain.along(normal, first, second)) {
+        Some(ellipse) => {
+            let along = Vector3::from(ellipse.direction);
+            (along, ellipse.across * normal.cross(&along))
+        }
+        None => tangents(normal, planar),
+    }
+}
 
 /// Two unit vectors that span the plane normal to a unit vector; the first lies in the x-y plane if the motion does.
 pub(crate) fn tangents(normal: &Vector3<f64>, planar: bool) -> (Vector3<f64>, Vector3<f64>) {
@@ -265,43 +475,68 @@ pub(crate) fn tangents(normal: &Vector3<f64>, planar: bool) -> (Vector3<f64>, Ve
     (first, normal.cross(&first))
 }
 
-/// The mean velocity of a point over a step less its velocity at the start, from the turning of its body: the centre of a rigid body
-/// moves straight and the body turns about it; a link turns about its axis, where all velocities turn with it.
-fn bent(body: &Attachment, frame: &Frame, point: &Vector3<f64>, step: f64) -> Vector3<f64> {
-    let turn = step * frame.angular_velocity;
-    let angle = turn.norm();
-    if angle == 0.0 {
+/// The mean velocity over a step of the point of a rigid body that touched at its start, less the velocity of the body at `point`: the centre moves straight and the body
+/// turns about it. `touched` is where the point is in the frame of the body: at the start of the step, or in its middle.
+fn bent(frame: &Frame, touched: &Vector3<f64>, point: &Vector3<f64>, span: Span) -> Vector3<f64> {
+    let turn = span.whole * frame.angular_velocity;
+    let arm = touched - frame.position;
+    let beyond = match span.apart {
+        true => curved(&(0.5 * turn), &arm) - curved(&(-0.5 * turn), &arm),
+        false => curved(&turn, &arm),
+    };
+    (beyond + turn.cross(&(touched - point))) / span.whole
+}
+
+/// The same of a link, which the joints before it move along any path: by where it is at the start and the end of the step. Differences of frames are rounded;
+/// written by the angles of the turns that leaves a motion which the body that touches can follow, and not one that differs from corner to corner.
+fn bent_link(
+    [start, frame, ahead]: [&Frame; 3],
+    touched: &Vector3<f64>,
+    point: &Vector3<f64>,
+    step: f64,
+) -> Vector3<f64> {
+    if frame.angular_velocity == Vector3::zeros() {
         return Vector3::zeros();
     }
-    let (sin, cos) = angle.sin_cos();
-    match body {
-        Attachment::Rigid(_) => {
-            // (R(θ) − 1)·r/T − ω × r.
-            let arm = point - frame.position;
-            let across = turn.cross(&arm);
-            let along = turn.cross(&across);
-            let (first, second) = if angle < 1e-4 {
-                (-angle * angle / 6.0, 0.5)
-            } else {
-                (sin / angle - 1.0, (1.0 - cos) / (angle * angle))
-            };
-            (first * across + second * along) / step
-        }
-        Attachment::Link { .. } => {
-            // The mean of R(s·θ)·v over s from 0 to 1, less v.
-            let velocity = frame.point_velocity(point);
-            let across = turn.cross(&velocity);
-            let along = turn.cross(&across);
-            let (first, second) = if angle < 1e-4 {
-                (0.5, 1.0 / 6.0)
-            } else {
-                ((1.0 - cos) / (angle * angle), (angle - sin) / (angle * angle * angle))
-            };
-            first * across + second * along
-        }
-        _ => Vector3::zeros(),
+    let arm = touched - frame.position;
+    let (before, after) = (turned(start, frame), turned(frame, ahead));
+    let shift = (ahead.position - start.position) / step - frame.velocity;
+    let spin = (before + after) / step - frame.angular_velocity;
+    let beyond = curved(&after, &arm) - curved(&-before, &arm);
+    shift + spin.cross(&arm) + beyond / step + frame.angular_velocity.cross(&(touched - point))
+}
+
+/// What a turn by an angle does to an arm beyond the first order, (exp(θ) − 1 − θ×)·r.
+fn curved(turn: &Vector3<f64>, arm: &Vector3<f64>) -> Vector3<f64> {
+    let angle = turn.norm();
+    let (first, second) = if angle < 1e-4 {
+        (-angle * angle / 6.0, 0.5)
+    } else {
+        let half = libm::sin(0.5 * angle);
+        (libm::sin(angle) / angle - 1.0, 2.0 * half * half / (angle * angle))
+    };
+    let across = turn.cross(arm);
+    first * across + second * turn.cross(&across)
+}
+
+/// The angle of the turn from one frame to another.
+fn turned(from: &Frame, to: &Frame) -> Vector3<f64> {
+    let turn = to.rotation * from.rotation.transpose();
+    let across = 0.5
+        * Vector3::new(
+            turn[(2, 1)] - turn[(1, 2)],
+            turn[(0, 2)] - turn[(2, 0)],
+            turn[(1, 0)] - turn[(0, 1)],
+        );
+    let sin = across.norm();
+    match sin > 0.0 {
+        true => across * (libm::atan2(sin, 0.5 * (turn.trace() - 1.0)) / sin),
+        false => across,
     }
 }
+
+/// The bodies of a contact that may turn against each other, where they touch, and unit vectors: the normal and two across it.
+pub(super) type Turns = ([Attachment; 2], Vector3<f64>, [Vector3<f64>; 3]);
 
 impl Candidate {
     /// Touching point, and the normal and tangential directions.
@@ -322,21 +557,89 @@ impl Candidate {
         self.element
     }
 
-    /// The body that this candidate holds fast if it sticks, to which surface (the ground or a driver), and where.
-    pub(super) fn holds(&self) -> Option<(usize, Attachment, Vector3<f64>)> {
+    /// The bodies that this candidate holds together if it sticks, and where.
+    pub(super) fn holds(&self) -> Option<([Attachment; 2], Vector3<f64>)> {
         match &self.reach {
-            Reach::Point {
-                bodies: [Attachment::Rigid(body), surface],
-                point,
-                ..
-            } if self.target == 0.0
-                && self.axes == 3
-                && matches!(surface, Attachment::Ground | Attachment::Point { .. }) =>
-            {
-                Some((*body, *surface, *point))
+            Reach::Point { bodies, point, .. } if self.target == 0.0 && self.belt == Vector3::zeros() => {
+                // In the plane it holds a point mass of two axes.
+                let flat = matches!(
+                    bodies,
+                    [
+                        Attachment::Point { axes: 2, .. },
+                        Attachment::Ground | Attachment::Point { .. }
+                    ]
+                );
+                (self.axes == 3 || flat).then_some((*bodies, *point))
             }
             _ => None,
         }
+    }
+
+    /// Whether it touches and does not move.
+    pub(super) fn rests(&self) -> bool {
+        self.gap <= 0.0 && self.approach == 0.0 && self.slip == [0.0; 2]
+    }
+
+    /// The power that conveyors put in by these forces.
+    pub(super) fn belt_power(&self, force: &[f64]) -> f64 {
+        let Reach::Point { directions, .. } = &self.reach else {
+            return 0.0;
+        };
+        directions
+            .iter()
+            .zip(force)
+            .map(|(direction, f)| -f * direction.dot(&self.belt))
+            .sum()
+    }
+
+    /// Takes point and normal from the middle of the step, and where the points that touched at its start are then.
+    pub(super) fn move_to(&mut self, touch: &Touch, begun: [&Frame; 2], now: [&Frame; 2]) {
+        let Reach::Point { bodies, point, .. } = self.reach else {
+            return;
+        };
+        let moved = |before: &Frame, now: &Frame| {
+            now.position + now.rotation * before.rotation.tr_mul(&(point - before.position))
+        };
+        self.touched = [moved(begun[0], now[0]), moved(begun[1], now[1])];
+        let (t1, t2) = tangents(&touch.normal, false);
+        self.reach = Reach::Point {
+            bodies,
+            point: touch.point,
+            directions: [touch.normal, t1, t2],
+        };
+    }
+
+    /// Its normal velocity in a motion.
+    pub(super) fn normal_speed(
+        &self,
+        network: &Network,
+        state: &[f64],
+        frames: &[Frame],
+        linkages: &[LinkageScratch],
+        room: &mut [f64],
+    ) -> f64 {
+        match &self.reach {
+            Reach::Point {
+                bodies,
+                point,
+                directions,
+            } => {
+                let [first, second] =
+                    bodies.map(|body| body.speed(network, state, frames, linkages, point, &directions[0], room));
+                first - second
+            }
+            Reach::Travel { pair, sign } => sign * pair.velocity::<1>(state)[0],
+        }
+    }
+
+    /// Has its force work on the mean of start and end, or on the velocities that its law sees.
+    pub(super) fn work_on_mean(&mut self, mean: bool) {
+        self.works = if mean { Works::Mean } else { Works::Middle };
+    }
+
+    /// The tangential velocity at the start of the step.
+    pub(super) fn slip(&self) -> [f64; 2] {
+        self.slip
     }
 
     /// Whether it rebounds.
@@ -360,7 +663,7 @@ impl Candidate {
     /// The law of the displacement that parts bodies, as a velocity: contacts that overlap open, no other one closes.
     pub(super) fn parting(&self, step: f64) -> Block {
         Block::Contact {
-            target: (-self.gap / step).min(RECOVERY),
+            target: (-self.gap / step).min(self.recovery),
             mu_static: 0.0,
             mu_kinetic: 0.0,
             was_stuck: false,
@@ -377,15 +680,54 @@ impl Candidate {
         }
     }
 
+    /// What may turn in it; nothing does in a stop.
+    pub(super) fn turning(&self) -> Option<Turns> {
+        match self.reach {
+            Reach::Point {
+                bodies,
+                point,
+                directions: [normal, along, _],
+            } => Some((bodies, point, [normal, along, normal.cross(&along)])),
+            Reach::Travel { .. } => None,
+        }
+    }
+
+    /// Takes over what the resistance to rolling or spinning does: `start` are its angular velocities at the start of the step.
+    pub(super) fn settle_turning(
+        &self,
+        stage: &mut ImplicitStage<'_>,
+        which: usize,
+        (moment, start, velocity): (&[f64], &[f64], &[f64]),
+        (holds, struck): (bool, bool),
+    ) {
+        if let Some(memory) = stage.after.get_mut(self.holding)
+            && holds
+        {
+            *memory += [1.0, 2.0][which];
+        }
+        let Some(seen) = &mut stage.seen else { return };
+        for ((m, u), w) in moment.iter().zip(start).zip(velocity) {
+            let speed = match self.works {
+                Works::Mean => 0.5 * (u + w),
+                Works::End if struck => 0.5 * (u + w),
+                Works::End | Works::Middle => *w,
+            };
+            seen[self.element].power += m * speed;
+            if self.works == Works::End {
+                seen[self.element].impact += m * (w - speed);
+            }
+        }
+    }
+
     /// Writes the rows of the Jacobian, and the relative velocities along them without contact forces.
     #[allow(clippy::too_many_arguments)]
     pub(super) fn rows(
         &mut self,
         network: &Network,
-        before: &[f64],
+        placed: &[f64],
         after: &[f64],
-        step: f64,
-        (frames, linkages): (&[Frame], &[LinkageScratch]),
+        span: Span,
+        (frames, linkages, paths): (&[Frame], &[LinkageScratch], [&[LinkageScratch]; 2]),
         (hold, pattern, local): (&Hold, &Pattern, &[usize]),
         rows: &mut Rows,
         jacobian: &mut Vec<f64>,
@@ -421,14 +763,28 @@ impl Candidate {
         // What touches is followed over the whole step: the paths of turning bodies are curved.
         let bend = match self.lasting && !self.impact {
             true => {
-                let [first, second] = bodies.map(|body| body.frame(network, before, frames, linkages));
-                bent(&bodies[0], &first, &point, step) - bent(&bodies[1], &second, &point, step)
+                let path = |which: usize| {
+                    let (body, touched) = (&bodies[which], &self.touched[which]);
+                    let frame = body.frame(network, placed, frames, linkages);
+                    match *body {
+                        Attachment::Link { linkage, link } => {
+                            let place = |linkages: &[LinkageScratch]| {
+                                *network.linkages[linkage].body.frame(&linkages[linkage], link)
+                            };
+                            let [start, ahead] = paths.map(place);
+                            bent_link([&start, &frame, &ahead], touched, &point, span.whole)
+                        }
+                        Attachment::Rigid(_) => bent(&frame, touched, &point, span),
+                        _ => Vector3::zeros(),
+                    }
+                };
+                path(0) - path(1)
             }
             false => Vector3::zeros(),
         };
         for axis in 0..self.axes {
             let direction = &directions[axis];
-            let mut velocity = direction.dot(&bend);
+            let mut velocity = direction.dot(&bend) + direction.dot(&self.belt);
             for (which, (body, sign)) in bodies.iter().zip([1.0, -1.0]).enumerate() {
                 // Two links of one linkage share a side.
                 let inside = network.first_velocity(*body).is_some_and(|v| local[v] != usize::MAX);
@@ -439,18 +795,26 @@ impl Candidate {
                     body.add_row(network, frames, linkages, &point, direction, sign, local, line, room);
                 }
                 velocity += sign * body.speed(network, after, frames, linkages, &point, direction, room);
-                if self.impact && axis > 0 {
-                    self.slip[axis - 1] +=
-                        sign * body.speed(network, before, frames, linkages, &point, direction, room);
-                }
             }
             free.push(velocity);
         }
     }
 
-    /// Takes over the outcome.
-    pub(super) fn settle(&self, stage: &mut ImplicitStage<'_>, force: &[f64], velocity: &[f64], stuck: bool) {
-        stage.after[self.state] = f64::from(u8::from(stuck));
+    /// Takes over the outcome: whether it sticks, and whether the island was struck in this step.
+    pub(super) fn settle(
+        &self,
+        stage: &mut ImplicitStage<'_>,
+        force: &[f64],
+        velocity: &[f64],
+        (stuck, struck): (bool, bool),
+    ) {
+        if let Some(memory) = stage.after.get_mut(self.state) {
+            *memory = match stuck {
+                true => 1.0,
+                false if self.corner && force[0] > 0.0 => SLID,
+                false => 0.0,
+            };
+        }
         let Some(seen) = &mut stage.seen else { return };
         let seen = &mut seen[self.element];
         let closed = force[0] > 0.0;
@@ -467,13 +831,20 @@ impl Candidate {
         };
         seen.mode = seen.mode.with_point(mode);
         seen.normal += force[0];
+        seen.touching += f64::from(u8::from(closed));
         // An impulse works on the mean of the velocities before and after it; friction between impacts on the velocity after.
-        seen.power += 0.5 * force[0] * (self.approach + velocity[0]);
-        seen.impact += 0.5 * force[0] * (velocity[0] - self.approach);
-        for (k, (f, v)) in force.iter().zip(velocity).enumerate().skip(1) {
-            let before = if self.impact { self.slip[k - 1] } else { *v };
+        for (k, (f, v)) in force.iter().zip(velocity).enumerate() {
+            let start = if k == 0 { self.approach } else { self.slip[k - 1] };
+            let before = match self.works {
+                Works::Middle => *v,
+                Works::Mean => start,
+                Works::End if k == 0 || struck => start,
+                Works::End => *v,
+            };
             seen.power += 0.5 * f * (before + v);
-            seen.impact += 0.5 * f * (v - before);
+            if self.works == Works::End {
+                seen.impact += 0.5 * f * (v - before);
+            }
         }
         match &self.reach {
             Reach::Point { directions, .. } => {
@@ -511,11 +882,17 @@ impl Candidate {
 }
 
 /// Forgets what rigid elements did in the last step.
-pub(crate) fn clear_observations(rigid: &[Rigid], before: &[f64], seen: &mut [Observation]) {
-    for element in rigid {
+pub(crate) fn clear_observations(network: &Network, before: &[f64], seen: &mut [Observation]) {
+    for element in &network.rigid {
         seen[element.element] = Observation {
             mode: Mode::Open,
             gap: element.clearance(before),
+            ..Observation::default()
+        };
+    }
+    if let Some(scene) = &network.scene {
+        seen[scene.element] = Observation {
+            mode: Mode::Open,
             ..Observation::default()
         };
     }
@@ -531,9 +908,12 @@ impl Network {
             let bodies = [geometry.first, geometry.second].map(|body| self.velocities_of(body));
             if bodies.iter().any(|range| overlap(range, changed)) {
                 let rest = bodies.into_iter().flatten().all(|v| state[v] == 0.0);
-                state[rigid.state..rigid.state + geometry.points.len()].fill(f64::from(u8::from(rest)));
+                let points = geometry.points.len();
+                state[rigid.state..rigid.state + points].fill(f64::from(u8::from(rest)));
+                state[rigid.state + points..rigid.state + 2 * points].fill(if rest { HELD } else { 0.0 });
             }
         }
+        self.remember_scene(state);
     }
 
     /// The first velocity of what a contact takes hold of.
@@ -543,7 +923,7 @@ impl Network {
     }
 
     /// Where the velocities of what a contact takes hold of are.
-    fn velocities_of(&self, attachment: Attachment) -> Range<usize> {
+    pub(super) fn velocities_of(&self, attachment: Attachment) -> Range<usize> {
         match attachment {
             Attachment::Ground => 0..0,
             Attachment::Point { coordinate, axes } => coordinate.v..coordinate.v + axes,
@@ -562,10 +942,13 @@ impl Network {
     /// Notes the modes of rigid contacts and stops before the first step, from their gaps and their memory of sticking.
     pub(crate) fn begin_rigid(&self, state: &[f64], seen: &mut [Observation]) {
         for rigid in &self.rigid {
-            let (points, _) = rigid.size();
+            let points = match &rigid.kind {
+                RigidKind::Contact { geometry, .. } => geometry.points.len(),
+                RigidKind::Stop { .. } => 2,
+            };
             let held = state[rigid.state..rigid.state + points]
                 .iter()
-                .all(|&memory| memory != 0.0);
+                .all(|&memory| memory == 1.0);
             let seen = &mut seen[rigid.element];
             seen.mode = if seen.gap > 1e-12 {
                 Mode::Open
@@ -573,6 +956,36 @@ impl Network {
                 Mode::stuck(held)
             };
         }
+    }
+
+    /// Rigid contacts whose bodies overlap at the start, with the depth.
+    pub(crate) fn overlaps(&self) -> Vec<(usize, f64)> {
+        if self.rigid.is_empty() {
+            return Vec::new();
+        }
+        let mut frames = vec![Frame::ground(); self.bodies.len()];
+        let mut linkages: Vec<LinkageScratch> = self.linkages.iter().map(|placed| placed.body.scratch()).collect();
+        self.place_bodies(&self.initial, &mut frames, &mut linkages);
+        let mut found = Vec::new();
+        for rigid in &self.rigid {
+            let RigidKind::Contact { geometry, .. } = &rigid.kind else {
+                continue;
+            };
+            let [first, second] =
+                [geometry.first, geometry.second].map(|body| body.frame(self, &self.initial, &frames, &linkages));
+            let touches = (0..geometry.points.len()).map(|i| geometry.touch(i, &first, &second));
+            let depth = touches
+                .map(|touch| {
+                    let size = touch.point.norm() + first.position.norm();
+                    // Positions written in decimals are rounded.
+                    if -touch.gap > 1e-9 * size { -touch.gap } else { 0.0 }
+                })
+                .fold(0.0, f64::max);
+            if depth > 0.0 {
+                found.push((rigid.element, depth));
+            }
+        }
+        found
     }
 
     /// Notes the gaps of rigid contacts and stops in a state whose bodies are placed.

@@ -112,13 +112,19 @@ impl Signals {
         }
     }
 
+    /// The value of a signal at grid index `index`, earlier or later than where all were sampled.
+    pub fn value_at(&self, signal: usize, index: u64, values: &SignalValues) -> f64 {
+        match values.held[signal] {
+            true => values.value[signal],
+            false => self.profiles[signal].value(self.grid.time(index)),
+        }
+    }
+
     /// Brings the values to any time, on the grid or not, earlier or later than the one before.
     pub fn sample_at(&self, time: f64, values: &mut SignalValues) {
-        // What was kept for the grid no longer belongs to the present values.
-        (values.next, values.next_step, values.first) = (0, 0, u64::MAX / 2);
-        for (signal, until) in &mut values.stepwise {
-            *until = 0;
-            values.value[*signal] = self.profiles[*signal].value(time);
+        values.leave_grid();
+        for &(signal, _) in &values.stepwise {
+            values.value[signal] = self.profiles[signal].value(time);
         }
         for ahead in &values.restless {
             values.value[ahead.signal] = self.profiles[ahead.signal].value(time);
@@ -293,6 +299,14 @@ impl SignalValues {
     /// Whether one is under the caller's control.
     pub(crate) fn any_held(&self) -> bool {
         self.held.contains(&true)
+    }
+
+    /// What was kept for the grid no longer belongs to the present values: the next index may be smaller than the last.
+    pub(crate) fn leave_grid(&mut self) {
+        (self.next, self.next_step, self.first) = (0, 0, u64::MAX / 2);
+        for (_, until) in &mut self.stepwise {
+            *until = 0;
+        }
     }
 
     /// Forgets what was computed ahead: the next value may be asked for at any time. Nothing is allocated.

@@ -1,11 +1,9 @@
 //! One evaluation of the network: place bodies, gather motion, evaluate elements, scatter forces, accelerate.
 
-use super::few::SMALL;
+use super::groups::{Groups, Observation};
 use super::signals::SignalValues;
 use super::{Network, Scratch};
 use crate::body::{Frame, LinkageScratch};
-use crate::element::{Elements, Observation};
-use std::ops::Range;
 use stickslip_core::scalar::Real;
 
 /// Where the factor of a friction curve comes from.
@@ -106,34 +104,11 @@ pub(crate) struct Room<'a> {
     pub(crate) motor_power: &'a mut f64,
 }
 
-/// The elements of a network, called group by group. `OBSERVE` also notes what every element does.
-pub(crate) trait Groups {
-    /// Whether elements take hold of rigid bodies or links, which must then be placed.
-    const TAKE_HOLD: bool;
-
-    fn respond<const OBSERVE: bool>(&self, stage: &mut Stage<'_>, seen: &mut [Observation]);
-}
-
-impl Groups for Vec<Box<dyn Elements>> {
-    const TAKE_HOLD: bool = true;
-
-    #[inline(always)]
-    fn respond<const OBSERVE: bool>(&self, stage: &mut Stage<'_>, seen: &mut [Observation]) {
-        for group in self {
-            if OBSERVE {
-                group.respond_observed(stage, seen);
-            } else {
-                group.respond(stage);
-            }
-        }
-    }
-}
-
 /// The rate of the state `scratch.trial` at grid index `index` (half steps) with stage step `tau`, into `scratch.rate`.
 /// `OBSERVE` also notes what every element does.
 pub(crate) fn evaluate<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, index: u64, tau: f64) {
     let (state, _, mut room) = scratch.parts();
-    evaluate_in::<OBSERVE, _>(network, &network.elements, state, &mut room, index, tau);
+    evaluate_in::<OBSERVE>(network, state, &mut room, index, tau);
 }
 
 /// Gathers motion from `scratch.trial`, evaluates the elements and scatters their forces.
@@ -144,9 +119,8 @@ pub(crate) fn apply<const OBSERVE: bool>(network: &Network, scratch: &mut Scratc
 
 /// The rate of `state` at grid index `index` (half steps) with stage step `tau`, into `room.rate`.
 #[inline(always)]
-pub(crate) fn evaluate_in<const OBSERVE: bool, G: Groups>(
+pub(crate) fn evaluate_in<const OBSERVE: bool>(
     network: &Network,
-    groups: &G,
     state: &mut [f64],
     room: &mut Room<'_>,
     index: u64,
@@ -154,10 +128,8 @@ pub(crate) fn evaluate_in<const OBSERVE: bool, G: Groups>(
 ) {
     network.signals.sample(index, room.signals);
     network.place_drives(state, room.signals, index);
-    if G::TAKE_HOLD {
-        network.place_bodies(state, room.frames, room.linkages);
-    }
-    apply_in::<OBSERVE, _>(network, groups, state, room, tau);
+    network.place_bodies(state, room.frames, room.linkages);
+    apply_in::<OBSERVE, _>(network, &network.elements, state, room, tau);
     network.accelerate(
         state,
         room.frames,
@@ -204,11 +176,9 @@ pub(crate) fn apply_in<const OBSERVE: bool, G: Groups>(
     room: &mut Room<'_>,
     tau: f64,
 ) {
-    clear(room.load, network.layout.velocities());
-    if G::TAKE_HOLD {
-        for (linkage, scratch) in network.linkages.iter().zip(room.linkages.iter_mut()) {
-            linkage.body.clear_loads(scratch);
-        }
+    room.load[network.layout.velocities()].fill(0.0);
+    for (linkage, scratch) in network.linkages.iter().zip(room.linkages.iter_mut()) {
+        linkage.body.clear_loads(scratch);
     }
     let mut stage = Stage {
         network,
@@ -225,18 +195,13 @@ pub(crate) fn apply_in<const OBSERVE: bool, G: Groups>(
     for force in &network.forces {
         stage.load[force.velocity] += stage.signals[force.signal];
     }
+    for (linkage, scratch) in network.linkages.iter().zip(stage.linkages.iter_mut()) {
+        if !linkage.pushes.is_empty() {
+            linkage.push(stage.signals, scratch, stage.load);
+        }
+    }
     groups.respond::<OBSERVE>(&mut stage, room.seen);
     *room.motor_power = stage.motor_power;
-}
-
-/// Sets part of a buffer to 0. A buffer of small fixed size is cleared as a whole: that needs no loop.
-#[inline(always)]
-pub(crate) fn clear<R: Real>(buffer: &mut [R], part: Range<usize>) {
-    if buffer.len() == SMALL {
-        buffer.fill(R::zero());
-    } else {
-        buffer[part].fill(R::zero());
-    }
 }
 
 /// Power that drivers, actuators and applied forces put in, given the loads of the last evaluation. Motors inside
@@ -245,6 +210,7 @@ pub(crate) fn input_power(
     network: &Network,
     state: &[f64],
     load: &[f64],
+    linkages: &[LinkageScratch],
     signals: &[f64],
     seen: &[Observation],
 ) -> f64 {
@@ -254,6 +220,10 @@ pub(crate) fn input_power(
         .iter()
         .map(|f| signals[f.signal] * state[f.velocity])
         .sum();
+    let pushes: f64 = (network.linkages.iter().zip(linkages))
+        .filter(|(linkage, _)| !linkage.pushes.is_empty())
+        .map(|(linkage, scratch)| linkage.pushing_power(state, scratch))
+        .sum();
     let actuators: f64 = network.sources.iter().map(|&element| seen[element].power).sum();
-    drivers + forces + actuators
+    drivers + forces + pushes + actuators
 }

@@ -5,10 +5,11 @@
 //! elements does not know its derivatives, the whole network is. Newton's method converges to the same solution either way.
 
 use super::Network;
+use super::groups::AtEnd;
 use super::port::Pair;
+use super::span::Span;
 use super::stage::{Room, apply_in};
 use crate::body::{Frame, LinkageScratch};
-use crate::integrate::newmark::{AtEnd, Span};
 
 /// Derivatives that elements add, as rows of a square matrix over the integrated part of the flat state: rows of
 /// velocities hold those of the generalised forces, rows of element states those of their rates.
@@ -315,7 +316,7 @@ mod tests {
         let span = super::Span {
             before: &before,
             step: 0.1,
-            course: crate::integrate::newmark::Course::Mapped,
+            course: crate::network::span::Course::Mapped,
             other: &start,
             weights: [0.3, 0.1, 0.6],
         };
@@ -380,7 +381,10 @@ mod tests {
                    { name = \"slide\", parent = \"hip\", joint = \"b\", type = \"prismatic\", axis = [0, 0, -1], origin = [0, 0, -0.3], mass = 0.4, inertia = [0.002, 0.003, 0.004], velocity = 0.2 },\n\
                    { name = \"foot\", parent = \"slide\", joint = \"c\", type = \"revolute\", axis = [1, 0, 0], origin = [0, 0.1, -0.3], mass = 0.3, shape = { box = [0.1, 0.2, 0.05] }, velocity = -0.7 }";
         let robot = format!("[bodies.r]\nkind = \"linkage\"\nlinks = [\n{leg}]\n");
-        let floating = robot.replace("kind = \"linkage\"", "kind = \"linkage\"\nfloating = true");
+        let floating = robot.replace(", velocity = 1 }", " }").replace(
+            "kind = \"linkage\"",
+            "kind = \"linkage\"\nfloating = true\nbase = { angular_velocity = [0.3, -0.2, 0.1] }",
+        );
         // Hinges about one axis, which have a way of their own.
         let planar = "[bodies.r]\nkind = \"linkage\"\nlinks = [\n\
                       { name = \"hip\", parent = \"ground\", joint = \"a\", type = \"revolute\", axis = [0, 1, 0], origin = [0, 0, 0], mass = 0.5, com = [0.1, 0, 0], inertia = [0.002, 0.003, 0.004], velocity = 1 },\n\

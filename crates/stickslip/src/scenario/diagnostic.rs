@@ -88,6 +88,15 @@ impl Diagnostic {
         Some(sources.get(span.source)?.line_at(span.start).0)
     }
 
+    /// Source, line and column (from 1, in characters) the finding points at.
+    pub fn place<'a>(&self, sources: &'a [Source]) -> Option<(&'a Source, usize, usize)> {
+        let span = self.span?;
+        let source = sources.get(span.source)?;
+        let (line, range) = source.line_at(span.start);
+        let before = source.text.get(range.start..span.start).unwrap_or("");
+        Some((source, line, before.chars().count() + 1))
+    }
+
     /// The finding as text: message, file and line, the line itself with a caret underline, notes and help.
     /// `severity` is the first word ("error", "warning"). A long line is cut around the place; control characters are
     /// shown as escapes.

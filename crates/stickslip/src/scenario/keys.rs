@@ -1,7 +1,10 @@
 //! The one table of every key a scenario may hold. The reader refuses what is not here, and the JSON schema is
 //! written from here, so the two cannot disagree.
 
+use super::read::elements::{self, ReadElement};
 use super::spec::INTEGRATORS;
+use std::sync::LazyLock;
+use stickslip_core::registry::{Family, LAWS};
 
 /// What may be written for a key.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +47,12 @@ pub(crate) enum Form {
     Table(&'static Keys),
     /// A list of tables with these keys.
     Tables(&'static Keys),
+    /// A table with these keys, or a list of them.
+    TableOrTables(&'static Keys),
+    /// The name of a file, or a list of points.
+    Corners,
+    /// A list of pairs of names; or, if a word is given, that word.
+    Pairs(Option<&'static str>),
     /// Tables with names of the user's, each of one of these kinds.
     Kinds(&'static [(&'static str, &'static Keys)]),
     /// A profile or `{ element = "name" }`.
@@ -64,13 +73,13 @@ pub(crate) struct Key {
 }
 
 impl Key {
-    const fn required(mut self) -> Self {
+    pub(super) const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 }
 
-const fn key(name: &'static str, form: Form, example: &'static str, doc: &'static str) -> Key {
+pub(super) const fn key(name: &'static str, form: Form, example: &'static str, doc: &'static str) -> Key {
     Key {
         name,
         form,
@@ -87,13 +96,22 @@ pub(crate) struct Keys {
     pub name: &'static str,
     pub doc: &'static str,
     pub groups: &'static [&'static [Key]],
-    /// Keys that are not listed are kept as parameters of a law, which has the last word.
-    pub law: bool,
+    /// Parameters of the laws of a family belong here too, and keys that are not known are kept for the law, which has the last word.
+    pub law: Option<Family>,
+    /// How an element of this kind is read.
+    pub(super) element: Option<ReadElement>,
 }
 
 impl Keys {
+    /// Of an element that is read in this way.
+    pub(super) const fn read_by(mut self, read: ReadElement) -> Self {
+        self.element = Some(read);
+        self
+    }
+
     pub fn iter(&self) -> impl Iterator<Item = &'static Key> + use<> {
-        self.groups.iter().flat_map(|group| group.iter())
+        let of_laws = self.law.map_or(&[][..], parameters);
+        self.groups.iter().flat_map(|group| group.iter()).chain(of_laws)
     }
 
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
@@ -105,12 +123,13 @@ impl Keys {
     }
 }
 
-const fn keys(name: &'static str, groups: &'static [&'static [Key]], doc: &'static str) -> Keys {
+pub(super) const fn keys(name: &'static str, groups: &'static [&'static [Key]], doc: &'static str) -> Keys {
     Keys {
         name,
         doc,
         groups,
-        law: false,
+        law: None,
+        element: None,
     }
 }
 
@@ -131,6 +150,8 @@ pub(crate) static ROOT: Keys = keys(
         key("chain", Table(&CHAIN), "", "many blocks in a row, in place of bodies and elements"),
         key("spheres", Table(&SPHERES), "", "many spheres on a plane, in place of bodies and elements"),
         key("map", Table(&MAP), "", "settings of a stability map"),
+        key("contacts", Table(&CONTACTS), "", "contacts that the program finds between shapes"),
+        key("materials", Named(&MATERIAL), "", "what shapes are made of: `[materials.NAME]`, named by `material` of a body"),
     ]],
     "A stickslip scenario. A plain number is in SI units; a string such as \"10 N/mm\" carries its unit.",
 );
@@ -169,6 +190,7 @@ pub(crate) static BODIES: &[(&str, &Keys)] = &[
     ("mass", &MASS),
     ("inertia", &INERTIA),
     ("driver", &DRIVER),
+    ("fixed", &FIXED),
     ("rigid-body", &RIGID_BODY),
     ("linkage", &LINKAGE),
     ("equations", &BODY_EQUATIONS),
@@ -177,7 +199,7 @@ pub(crate) static BODIES: &[(&str, &Keys)] = &[
 #[rustfmt::skip]
 const KIND_OF_BODY: Key = key(
     "kind",
-    Word(&["mass", "inertia", "driver", "rigid-body", "linkage", "equations"]),
+    Word(&["mass", "inertia", "driver", "fixed", "rigid-body", "linkage", "equations"]),
     "\"mass\"",
     "what kind of body it is",
 )
@@ -218,20 +240,55 @@ pub(crate) static DRIVER: Keys = keys(
         key("position", VectorProfile, "\"0.01*sin(t)\"", "prescribed position, m or rad; either this or `velocity`"),
         key("velocity", VectorProfile, "\"10 mm/s\"", "prescribed velocity, m/s or rad/s; either this or `position`"),
         key("start", NumberOrVector, "0", "initial position of a driver given by `velocity`, default 0"),
-    ]],
-    "A point or a shaft with prescribed motion.",
+    ], DRIVEN_SHAPE],
+    "A point or a shaft with prescribed motion; with a shape, a body that moves as prescribed and does not turn.",
 );
+
+#[rustfmt::skip]
+pub(crate) static FIXED: Keys = keys(
+    "fixed",
+    &[&[
+        KIND_OF_BODY,
+        key("position", Vector(3, 3), "[0, 0, 0]", "where its origin is, m; default 0"),
+    ], DRIVEN_SHAPE],
+    "A body that does not move, for others to touch.",
+);
+
+const SHAPE_KEY: Key = key(
+    "shape",
+    TableOrTables(&SHAPE),
+    "{ sphere = \"0.1 m\" }",
+    "sphere, box, capsule, cylinder, hull or point; mesh or plane of what does not turn; or a list of them",
+);
+const MATERIAL_KEY: Key = key(
+    "material",
+    Text,
+    "\"steel\"",
+    "what it is made of: a table `[materials.NAME]`",
+);
+
+#[rustfmt::skip]
+const DRIVEN_SHAPE: &[Key] = &[
+        SHAPE_KEY,
+        key("rotation", Vector(4, 4), "[1, 0, 0, 0]", "how the shape is turned, quaternion w, x, y, z"),
+        RPY,
+        key("surface_velocity", Vector(3, 3), "[\"0.2 m/s\", 0, 0]", "how fast its surface runs, in its axes: a conveyor, m/s"),
+        MATERIAL_KEY,
+];
 
 #[rustfmt::skip]
 pub(crate) static RIGID_BODY: Keys = keys("rigid-body", &[&[KIND_OF_BODY], FREE_BODY], "A free rigid body in space.");
 
 #[rustfmt::skip]
 const FREE_BODY: &[Key] = &[
-        key("mass", Number, "\"1 kg\"", "mass, kg").required(),
-        key("shape", Table(&SHAPE), "{ sphere = \"0.1 m\" }", "sphere, box or point"),
+        key("mass", Number, "\"1 kg\"", "mass, kg; or give `density`"),
+        key("density", Number, "\"7800 kg/m^3\"", "density of the shape in place of `mass`, kg/m^3"),
+        SHAPE_KEY,
+        MATERIAL_KEY,
         key("inertia", Vector(3, 6), "[0.1, 0.1, 0.1]", "xx, yy, zz (and xy, xz, yz) about the centre of mass, kg m^2; default from the shape"),
         key("position", Vector(3, 3), "[0, 0, 0]", "initial position of the centre of mass, m"),
         key("rotation", Vector(4, 4), "[1, 0, 0, 0]", "initial rotation as a quaternion w, x, y, z"),
+        RPY,
         key("velocity", Vector(3, 3), "[0, 0, 0]", "initial velocity, m/s"),
         key("angular_velocity", Vector(3, 3), "[0, 0, 0]", "initial angular velocity in world axes, rad/s"),
         key("force", VectorProfile, "[0, 0, \"sin(t)\"]", "applied force in world axes, N"),
@@ -244,10 +301,61 @@ pub(crate) static SHAPE: Keys = keys(
     &[&[
         key("sphere", Number, "\"0.1 m\"", "radius, m"),
         key("box", Vector(3, 3), "[0.1, 0.2, 0.3]", "edge lengths, m"),
+        key("capsule", Table(&ROUND), "{ radius = 0.1, length = 0.3 }", "a rod along z with round ends"),
+        key("cylinder", Table(&ROUND), "{ radius = 0.1, length = 0.3 }", "a cylinder along z"),
+        key("hull", Corners, "\"part.stl\"", "convex hull of points, or of the corners in an STL file"),
+        key("mesh", Text, "\"scene.stl\"", "triangles of an STL file; for bodies that do not move"),
+        key("plane", Table(&PLANE), "{ normal = [0, 0, 1], offset = 0 }", "a half space; for bodies that do not move"),
         key("point", Flag, "true", "a point at the centre of mass"),
+        key("position", Vector(3, 3), "[0, 0, 0]", "where it is in the axes of the body, m; default 0"),
+        key("rotation", Vector(4, 4), "[1, 0, 0, 0]", "how it is turned in the axes of the body, quaternion w, x, y, z"),
+        RPY,
     ]],
-    "Exactly one of sphere, box and point.",
+    "Exactly one of sphere, box, capsule, cylinder, hull, mesh, plane and point.",
 );
+
+#[rustfmt::skip]
+pub(crate) static ROUND: Keys = keys(
+    "round",
+    &[&[
+        key("radius", Number, "\"0.1 m\"", "radius, m").required(),
+        key("length", Number, "\"0.3 m\"", "length along z, of a capsule that of its straight part, m").required(),
+    ]],
+    "Radius and length.",
+);
+
+#[rustfmt::skip]
+pub(crate) static CONTACTS: Keys = keys(
+    "contacts",
+    &[&[
+        key("between", Pairs(Some("all")), "\"all\"", "which bodies may touch: \"all\" (the default), or a list of pairs"),
+        key("except", Pairs(None), "[[\"box\", \"lid\"]]", "pairs of bodies that do not touch"),
+        key("normal", Table(&NORMAL), "{ law = \"rigid\" }", "law of the normal force; default rigid"),
+        FRICTION_KEY,
+        key("recovery_speed", Number, "\"0.1 m/s\"", "speed at which bodies that overlap part, m/s; default 0.1"),
+        key("materials", Tables(&MATERIAL_PAIR), "[{ pair = [\"rubber\", \"steel\"], mu = 0.9 }]", "what pairs of materials do to each other"),
+    ]],
+    "Contacts that the program finds between shapes.",
+);
+
+#[rustfmt::skip]
+pub(crate) static MATERIAL: Keys = keys("material", &[SURFACE_NUMBERS], "What a shape is made of. Two materials without an entry of their own in `contacts.materials` have the geometric mean of their numbers.");
+
+#[rustfmt::skip]
+pub(crate) static MATERIAL_PAIR: Keys = keys(
+    "material-pair",
+    &[&[key("pair", Texts(2, 2), "[\"rubber\", \"steel\"]", "names of two materials").required()], SURFACE_NUMBERS],
+    "What two materials do to each other.",
+);
+
+#[rustfmt::skip]
+const SURFACE_NUMBERS: &[Key] = &[
+        key("mu", Number, "0.5", "coefficient of friction"),
+        key("mu_static", Number, "0.6", "coefficient of static friction; default mu"),
+        key("restitution", Number, "0.1", "coefficient of restitution"),
+        key("rolling", Number, "\"2 mm\"", "moment arm of the resistance to rolling, m"),
+        key("spinning", Number, "\"1 mm\"", "moment arm of the resistance to spinning, m"),
+];
 
 #[rustfmt::skip]
 pub(crate) static LINKAGE: Keys = keys(
@@ -256,9 +364,27 @@ pub(crate) static LINKAGE: Keys = keys(
         KIND_OF_BODY,
         key("links", Tables(&LINK), "[{ name = \"upper\", parent = \"ground\", joint = \"shoulder\", … }]", "the links, a parent before its children").required(),
         key("floating", Flag, "false", "the root is free instead of jointed to the ground; default false"),
+        key("base", Table(&BASE), "{ position = [0, 0, 1], rpy = [0, 0, \"30 deg\"] }", "where the free root of a floating linkage begins, and how it moves"),
     ]],
     "A tree of links.",
 );
+
+#[rustfmt::skip]
+pub(crate) static BASE: Keys = keys(
+    "base",
+    &[&[
+        key("position", Vector(3, 3), "[0, 0, 1]", "initial position of the root's origin, m; default 0"),
+        key("rotation", Vector(4, 4), "[1, 0, 0, 0]", "initial rotation as a quaternion w, x, y, z"),
+        RPY,
+        key("velocity", Vector(3, 3), "[0.1, 0, 0]", "initial velocity, m/s; default 0"),
+        key("angular_velocity", Vector(3, 3), "[0, 0, 1]", "initial angular velocity in world axes, rad/s; default 0"),
+    ]],
+    "The start of the free root of a linkage.",
+);
+
+/// Beside every `rotation`.
+#[rustfmt::skip]
+const RPY: Key = key("rpy", Vector(3, 3), "[0, 0, \"30 deg\"]", "in place of `rotation`: angles about x, then y, then z, axes that do not turn along, rad");
 
 #[rustfmt::skip]
 pub(crate) static BODY_EQUATIONS: Keys = keys(
@@ -307,13 +433,18 @@ pub(crate) static LINK: Keys = keys(
         key("axis", Vector(3, 3), "[0, 0, 1]", "joint axis; required for revolute and prismatic"),
         key("origin", Vector(3, 3), "[0.3, 0, 0]", "joint origin in the axes of the parent, m; default 0"),
         key("rotation", Vector(4, 4), "[1, 0, 0, 0]", "rotation against the parent at joint position 0, quaternion w, x, y, z"),
+        RPY,
         key("mass", Number, "\"0.5 kg\"", "mass, kg").required(),
         key("com", Vector(3, 3), "[0.15, 0, 0]", "centre of mass in link axes, m; default 0"),
         key("inertia", Vector(3, 6), "[0, 0.00375, 0.00375]", "xx, yy, zz (and xy, xz, yz) about the centre of mass, kg m^2; default from the shape"),
         key("position", Number, "0", "initial joint position, rad or m; default 0"),
         key("velocity", Number, "0", "initial joint velocity, rad/s or m/s; default 0"),
         key("limits", Vector(2, 2), "[-1.5, 1.5]", "lowest and highest joint position, rad or m"),
-        key("shape", Table(&SHAPE), "{ sphere = \"0.1 m\" }", "sphere, box or point"),
+        key("motion", Profile, "\"0.5*sin(t)\"", "prescribed position of the joint, rad or m; what it takes is the column `BODY.JOINT.drive.force`"),
+        key("force", VectorProfile, "[0, 0, \"10 N\"]", "applied force at the centre of mass in world axes, N, three profiles"),
+        key("torque", VectorProfile, "[0, 0, \"1 Nm\"]", "applied torque in world axes, N m, three profiles"),
+        SHAPE_KEY,
+        MATERIAL_KEY,
     ]],
     "One link and the joint that carries it.",
 );
@@ -336,7 +467,7 @@ pub(crate) static ELEMENTS: &[(&str, &Keys)] = &[
 ];
 
 #[rustfmt::skip]
-const KIND_OF_ELEMENT: Key = key(
+pub(super) const KIND_OF_ELEMENT: Key = key(
     "kind",
     Word(&["spring", "friction", "contact", "stop", "joint", "actuator", "gear", "equations"]),
     "\"spring\"",
@@ -344,11 +475,11 @@ const KIND_OF_ELEMENT: Key = key(
 )
 .required();
 #[rustfmt::skip]
-const BETWEEN: Key = key("between", Texts(2, 2), "[\"block\", \"ground\"]", "the two bodies it acts between");
+pub(super) const BETWEEN: Key = key("between", Texts(2, 2), "[\"block\", \"ground\"]", "the two bodies it acts between");
 #[rustfmt::skip]
-const ON: Key = key("on", Text, "\"arm.shoulder\"", "the joint (or the body, against the ground) it acts on");
+pub(super) const ON: Key = key("on", Text, "\"arm.shoulder\"", "the joint (or the body, against the ground) it acts on");
 #[rustfmt::skip]
-const RATIO: Key = key("ratio", Vector(2, 2), "[\"50 mm\", 1]", "relative motion r1*q1 - r2*q2: pulley radius, screw lead, gear teeth");
+pub(super) const RATIO: Key = key("ratio", Vector(2, 2), "[\"50 mm\", 1]", "relative motion r1*q1 - r2*q2: pulley radius, screw lead, gear teeth");
 #[rustfmt::skip]
 const NORMAL_KEY: Key = key("normal", Table(&NORMAL), "{ law = \"rigid\" }", "law of the normal force");
 #[rustfmt::skip]
@@ -369,7 +500,8 @@ pub(crate) static ELEMENT_EQUATIONS: Keys = keys(
         RATIO,
     ], EQUATIONS],
     "An element of your own: its force as equations.",
-);
+)
+.read_by(elements::EQUATIONS);
 
 #[rustfmt::skip]
 pub(crate) static SPRING: Keys = keys(
@@ -387,7 +519,8 @@ pub(crate) static SPRING: Keys = keys(
         key("implicit", Flag, "true", "taken implicitly; default chosen from step and masses"),
     ]],
     "Spring and damper.",
-);
+)
+.read_by(elements::SPRING);
 
 /// The steady curve and what is common to all friction laws.
 #[rustfmt::skip]
@@ -411,40 +544,37 @@ const CURVE: &[Key] = &[
     key("initial", Word(&["stick", "slip"]), "\"stick\"", "how it begins; default stick if the relative velocity is 0"),
 ];
 
-/// Parameters of the laws. Units and defaults are the laws' own business.
-#[rustfmt::skip]
-const LAW_PARAMETERS: &[Key] = &[
-    key("solution", Parameter, "\"exact\"", "how `implicit` solves its step: exact or approximate"),
-    key("epsilon", Parameter, "1e-3", "velocity threshold, m/s"),
-    key("stiffness", Parameter, "1e5", "bristle stiffness, N/m; a list for `maxwell-slip`"),
-    key("damping", Parameter, "10", "bristle damping, N s/m"),
-    key("beta", Parameter, "5e-3", "relaxation time, s"),
-    key("breakaway", Parameter, "1e-5", "breakaway deflection, m"),
-    key("fraction", Parameter, "[0.5, 0.5]", "share of each element of `maxwell-slip`"),
-    key("a", Parameter, "0.01", "direct effect"),
-    key("b", Parameter, "0.015", "evolution effect"),
-    key("critical_distance", Parameter, "\"10 um\"", "m"),
-    key("reference_velocity", Parameter, "\"1 um/s\"", "m/s"),
-    key("evolution", Parameter, "\"log\"", "evolution of the state; of `subloading` U(R) may be an expression, 1/m, in R and r"),
-    key("state", Parameter, "1", "initial state"),
-    key("tangential_stiffness", Parameter, "1e6", "N/m; N/m^3 beside `area`"),
-    key("kappa", Parameter, "\"10 1/mm\"", "1/m"),
-    key("kappa_exponent", Parameter, "1", "exponent"),
-    key("eta", Parameter, "0.1", "1/s"),
-    key("eta_exponent", Parameter, "1", "exponent"),
-    key("r", Parameter, "\"100 1/mm\"", "1/m"),
-    key("mu_initial", Parameter, "0.3", "coefficient at the start; default mu_static"),
-    key("contact_time", Parameter, "\"1 ms\"", "s"),
-    key("update", Parameter, "\"exact-flow\"", "update rule"),
-    key("newton", Parameter, "\"safeguarded\"", "iteration"),
-];
+/// The parameters of all laws of a family, from the registry.
+fn parameters(family: Family) -> &'static [Key] {
+    static KEYS: LazyLock<[Vec<Key>; 2]> = LazyLock::new(|| {
+        [Family::Friction, Family::Contact].map(|family| {
+            let mut keys: Vec<Key> = Vec::new();
+            let laws = LAWS.iter().filter(|law| law.family == family);
+            for parameter in laws.flat_map(|law| law.parameters) {
+                if keys.iter().all(|key| key.name != parameter.name) {
+                    let doc = match parameter.unit {
+                        "" => parameter.meaning,
+                        unit => format!("{}, {unit}", parameter.meaning).leak(),
+                    };
+                    keys.push(key(parameter.name, Parameter, parameter.example, doc));
+                }
+            }
+            keys
+        })
+    });
+    match family {
+        Family::Friction => &KEYS[0],
+        Family::Contact => &KEYS[1],
+    }
+}
 
 #[rustfmt::skip]
 pub(crate) static FRICTION: Keys = Keys {
     name: "friction",
     doc: "Dry friction.",
-    groups: &[&[KIND_OF_ELEMENT, BETWEEN, ON, RATIO], CURVE, LAW_PARAMETERS],
-    law: true,
+    groups: &[&[KIND_OF_ELEMENT, BETWEEN, ON, RATIO], CURVE],
+    law: Some(Family::Friction),
+    element: Some(elements::FRICTION),
 };
 
 #[rustfmt::skip]
@@ -453,10 +583,14 @@ pub(crate) static FRICTION_LAW: Keys = Keys {
     doc: "Friction of a contact or a joint.",
     groups: &[
         CURVE,
-        &[key("direction_on", Word(&["first", "second"]), "\"first\"", "the body of a contact whose surface has the direction; default second, which has the `surface`")],
-        LAW_PARAMETERS,
+        &[
+            key("direction_on", Word(&["first", "second"]), "\"first\"", "the body of a contact whose surface has the direction; default second, which has the `surface`"),
+            key("rolling", Number, "\"2 mm\"", "moment arm of the resistance of a rigid contact to rolling, m; the moment is at most this times the normal force; default 0"),
+            key("spinning", Number, "\"1 mm\"", "moment arm of its resistance to spinning about the normal, m; default 0"),
+        ],
     ],
-    law: true,
+    law: Some(Family::Friction),
+    element: None,
 };
 
 #[rustfmt::skip]
@@ -481,18 +615,9 @@ pub(crate) static NORMAL_FORCE: Keys = keys(
 pub(crate) static NORMAL: Keys = Keys {
     name: "normal-law",
     doc: "Law of a normal force.",
-    groups: &[&[
-        LAW,
-        key("stiffness", Parameter, "1e7", "N/m"),
-        key("damping", Parameter, "10", "N s/m; s/m for `hunt-crossley`"),
-        key("restitution", Parameter, "0.5", "coefficient of restitution of `rigid` and `relaxed`"),
-        key("alpha", Parameter, "0.005", "time constant of `relaxed`, s; in place of `restitution`"),
-        key("beta", Parameter, "0.01", "time constant of `relaxed` and `proxy`, s"),
-        key("penetration", Parameter, "\"0.1 mm\"", "depth of `relaxed` at rest, or at `impact_speed`, m; in place of `stiffness`"),
-        key("impact_speed", Parameter, "\"1 m/s\"", "speed of the impact that `penetration` belongs to, m/s"),
-        key("exponent", Parameter, "1.5", "exponent of `hunt-crossley`"),
-    ]],
-    law: true,
+    groups: &[&[LAW]],
+    law: Some(Family::Contact),
+    element: None,
 };
 
 #[rustfmt::skip]
@@ -506,7 +631,8 @@ pub(crate) static CONTACT: Keys = keys(
         FRICTION_KEY,
     ]],
     "Contact of a body with a surface.",
-);
+)
+.read_by(elements::CONTACT);
 
 #[rustfmt::skip]
 pub(crate) static SURFACE: Keys = keys(
@@ -538,7 +664,8 @@ pub(crate) static STOP: Keys = keys(
         RATIO,
     ]],
     "End stops.",
-);
+)
+.read_by(elements::STOP);
 
 #[rustfmt::skip]
 pub(crate) static JOINT: Keys = keys(
@@ -550,6 +677,7 @@ pub(crate) static JOINT: Keys = keys(
         key("at", Points, "[[0, 0, 0], [0, 0, 0]]", "joint point in the axes of each body, m"),
         key("axis", Vector(3, 3), "[0, 0, 1]", "joint axis, in the axes of each body; required for revolute and prismatic"),
         key("second_axis", Vector(3, 3), "[0, 0, 1]", "the axis in the axes of the second body, where its numbers differ"),
+        key("rigid", Flag, "true", "it does not give at all, and may close a loop (`implicit-euler`, `implicit-midpoint`); otherwise stiff springs hold it"),
         key("stiffness", Number, "\"1e6 N/m\"", "N/m; default from masses and step"),
         key("damping", Number, "\"1e3 N s/m\"", "N s/m; default from masses and step"),
         key("rotational_stiffness", Number, "1e4", "N m/rad; default from inertias and step"),
@@ -557,8 +685,9 @@ pub(crate) static JOINT: Keys = keys(
         FRICTION_KEY,
         key("torque", Profile, "\"0.1*t\"", "torque about the axis on the first body, the reaction on the second, N m"),
     ]],
-    "Penalty joint of two rigid bodies.",
-);
+    "Joint of two rigid bodies or links.",
+)
+.read_by(elements::JOINT);
 
 #[rustfmt::skip]
 pub(crate) static ACTUATOR: Keys = keys(
@@ -571,7 +700,8 @@ pub(crate) static ACTUATOR: Keys = keys(
         RATIO,
     ]],
     "Prescribed force or torque.",
-);
+)
+.read_by(elements::ACTUATOR);
 
 #[rustfmt::skip]
 pub(crate) static GEAR: Keys = keys(
@@ -581,11 +711,13 @@ pub(crate) static GEAR: Keys = keys(
         BETWEEN,
         ON,
         Key { name: "ratio", example: "[1, 3]", ..RATIO }.required(),
+        key("rigid", Flag, "true", "it does not give at all (`implicit-euler`, `implicit-midpoint`)"),
         key("stiffness", Number, "1e6", "stiffness of the coupling; default from masses and step"),
         key("damping", Number, "10", "damping of the coupling; default from masses and step"),
     ]],
-    "Stiff coupling that keeps r1*q1 - r2*q2 near 0.",
-);
+    "Stiff or rigid coupling that keeps r1*q1 - r2*q2.",
+)
+.read_by(elements::GEAR);
 
 #[rustfmt::skip]
 pub(crate) static INCLUSION: Keys = keys(
@@ -665,8 +797,9 @@ pub(crate) static CHAIN_DRIVE: Keys = keys(
 pub(crate) static CHAIN_FRICTION: Keys = Keys {
     name: "chain-friction",
     doc: "Friction of every block of a chain on the ground.",
-    groups: &[&[key("kind", Word(&["friction"]), "\"friction\"", "always friction; may be left out")], CURVE, LAW_PARAMETERS],
-    law: true,
+    groups: &[&[key("kind", Word(&["friction"]), "\"friction\"", "always friction; may be left out")], CURVE],
+    law: Some(Family::Friction),
+    element: None,
 };
 
 #[rustfmt::skip]
@@ -728,7 +861,10 @@ pub(crate) static SPHERES_SPREAD: Keys = keys(
 #[rustfmt::skip]
 pub(crate) static OUTPUT: Keys = keys(
     "output",
-    &[&[key("columns", Texts(1, usize::MAX), "[\"t\", \"block.position\"]", "columns of the trace; default all")]],
+    &[&[
+        key("columns", Texts(1, usize::MAX), "[\"t\", \"block.position\"]", "columns of the trace; default all"),
+        key("contacts", Flag, "true", "list the contacts that the program finds, in the file of `run --contacts`; default false"),
+    ]],
     "What is written.",
 );
 

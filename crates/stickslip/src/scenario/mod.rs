@@ -28,17 +28,20 @@
 mod also_called;
 pub mod diagnostic;
 mod keys;
+pub mod own;
 mod patch;
 mod read;
 pub(crate) mod rules;
 mod schema;
 mod set;
+pub mod shape;
 pub mod spec;
 mod templates;
 pub(crate) mod tree;
 
 pub use also_called::law_meant;
 pub use diagnostic::{Diagnostic, ScenarioError, Source, Span};
+pub use own::{Connection, OwnContactSpec, OwnElementSpec};
 pub use read::Draft;
 pub use schema::schema;
 pub use spec::*;

@@ -10,9 +10,14 @@ use super::tree::shorten;
 use crate::element::curve::CurveSide;
 use crate::profile::Profile;
 pub(crate) use bodies::{NO_ROTATION, parent_fault, unit};
+pub(super) use bodies::{box_fault, floating_fault, inertia_fault, limits_fault, massless_fault, no_links, part_taken};
+pub(super) use ends::{Joined, Motion, are_spheres, ends_fault, no_stop, spring_faults, stop_fault, weight_fault};
 
 /// What was found wrong while parts were put together: the path, what is wrong, what to do.
 pub(crate) type PartFault = (String, String, String);
+
+/// What is wrong, and what to do.
+pub(super) type Fault = (String, &'static str);
 
 /// Which signs a number may have.
 #[derive(Clone, Copy, PartialEq)]
@@ -114,6 +119,16 @@ pub(super) fn count_mismatch(path: &str, key: &str, count: usize, dimension: usi
         _ => format!("[{}]", vec!["0"; dimension].join(", ")),
     };
     (message, format!("write one component per dimension: {key} = {value}"))
+}
+
+/// Words for an actuator with another number of profiles than its bodies have dimensions.
+pub(super) fn count_of_ends(path: &str, count: usize, dimension: usize) -> Fault {
+    let message = format!(
+        "`{path}` has {count} {}, but the bodies have {dimension} {}",
+        plural(count, "component"),
+        plural(dimension, "dimension")
+    );
+    (message, "write one profile per axis: value = [\"sin(t)\", 0, 0]")
 }
 
 /// Words for a ratio that disconnects a body.
@@ -268,8 +283,8 @@ impl Faults<'_> {
             }
             BodySpec::RigidBody(body) => {
                 self.number(&at("mass"), body.mass, Sign::Positive);
-                self.shape(path, body.shape);
-                self.inertia(path, (body.mass, body.inertia, body.shape), Sign::Positive);
+                self.shape(path, body.shape.as_ref());
+                self.inertia(path, (body.mass, body.inertia, body.shape.as_ref()), Sign::Positive);
                 self.numbers(&at("position"), &body.position);
                 self.numbers(&at("velocity"), &body.velocity);
                 self.numbers(&at("angular_velocity"), &body.angular_velocity);
@@ -320,18 +335,23 @@ impl Faults<'_> {
                 }
                 (contact.between, None)
             }
+            ElementSpec::Found(found) => {
+                self.normal(&at("normal"), &found.normal);
+                if let Some(friction) = &found.friction {
+                    self.friction(&at("friction"), friction);
+                }
+                return;
+            }
             ElementSpec::Stop(stop) => {
                 self.numbers(&at("lower"), &stop.lower);
                 self.numbers(&at("upper"), &stop.upper);
-                if stop.lower.is_none() && stop.upper.is_none() {
-                    let message = format!("`{path}` has neither `lower` nor `upper`");
-                    self.note(path, message, "add, for example: upper = \"10 mm\"");
-                }
-                if let (Some(lower), Some(upper)) = (stop.lower, stop.upper)
-                    && lower >= upper
-                {
-                    let message = format!("`lower` ({lower}) is not below `upper` ({upper})");
-                    self.note(&at("lower"), message, "swap the two");
+                let fault = match (stop.lower, stop.upper) {
+                    (None, None) => Some((path.to_string(), no_stop(path))),
+                    (Some(lower), Some(upper)) => stop_fault(lower, upper).map(|fault| (at("lower"), fault)),
+                    _ => None,
+                };
+                if let Some((place, (message, help))) = fault {
+                    self.note(&place, message, help);
                 }
                 if let Some(normal) = &stop.normal {
                     self.normal(&at("normal"), normal);

@@ -74,7 +74,7 @@ fn object(keys: &'static Keys, kind: Option<&str>, definitions: &mut BTreeMap<St
         quoted(keys.doc),
         properties.join(","),
         required.join(","),
-        keys.law
+        keys.law.is_some()
     )
 }
 
@@ -137,6 +137,21 @@ fn form(form: Form, definitions: &mut BTreeMap<String, String>) -> String {
         Form::Tables(keys) => {
             define(keys, None, definitions);
             list(&reference(keys.name), 1, usize::MAX)
+        }
+        Form::TableOrTables(keys) => {
+            define(keys, None, definitions);
+            either(reference(keys.name), list(&reference(keys.name), 1, usize::MAX))
+        }
+        Form::Corners => either(
+            "\"type\":\"string\"".to_string(),
+            list(&list(&number, 3, 3), 4, usize::MAX),
+        ),
+        Form::Pairs(word) => {
+            let pairs = list(&list("\"type\":\"string\"", 2, 2), 0, usize::MAX);
+            match word {
+                Some(word) => either(format!("\"const\":{}", quoted(word)), pairs),
+                None => pairs,
+            }
         }
         Form::Kinds(kinds) => {
             let choices: Vec<String> = kinds

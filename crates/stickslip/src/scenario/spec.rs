@@ -4,13 +4,19 @@
 //! path of a key (`elements.floor.law`) to its place, so later stages can point at the line too.
 
 use super::diagnostic::{Diagnostic, ScenarioError, Source, Span};
+use super::own::{OwnContactSpec, OwnElementSpec};
+pub use super::shape::{ContactsSpec, DrivenShape, Shape, ShapePart, Surface};
+pub use crate::analysis::slip_events::SlipEventsSpec;
 use crate::body::OwnBodySpec;
 use crate::element::curve::CurveSide;
-use crate::element::own::{OwnContactSpec, OwnElementSpec};
+pub use crate::element::friction::InitialMode;
 use crate::inclusion::Inclusion;
 use crate::integrate::METHODS;
+use crate::network::geometry::Grain;
+pub use crate::network::lock::JointType;
 use crate::profile::{Expression, Profile};
 use crate::quantity::Dimension;
+use nalgebra::Vector3;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use stickslip_core::registry::{Family, law};
@@ -34,6 +40,8 @@ pub struct Scenario {
     pub spheres: Option<SpheresSpec>,
     /// `[output] columns`; `None` is every column.
     pub columns: Option<Vec<String>>,
+    /// `[output] contacts`: whether contacts that the program finds are to be listed.
+    pub contact_rows: bool,
     /// `[analysis] stick_slip`.
     pub stick_slip: Option<StickSlipSpec>,
     /// `[analysis] slip_events`.
@@ -249,6 +257,15 @@ pub struct DriverSpec {
     pub start: Vec<f64>,
     /// Whether the units written say that the driver turns (`Some(true)`), slides (`Some(false)`) or neither.
     pub angular: Option<bool>,
+    /// Shape that may touch others.
+    pub shape: Option<DrivenShape>,
+}
+
+impl DriverSpec {
+    /// Whether it never moves: `kind = "fixed"`.
+    pub fn is_fixed(&self) -> bool {
+        self.shape.as_ref().is_some_and(|shape| shape.fixed)
+    }
 }
 
 /// What a driver prescribes, one profile per component (1 to 3).
@@ -292,41 +309,94 @@ pub struct RigidBodySpec {
     pub torque: Vec<Profile>,
 }
 
-/// The shape of a rigid body or a link.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Shape {
-    /// Sphere of this radius, m.
-    Sphere(f64),
-    /// Box with these edge lengths, m.
-    Box([f64; 3]),
-    /// A point at the centre of mass.
-    Point,
+/// `kind = "linkage"`.
+#[derive(Clone, Debug)]
+pub struct LinkageSpec {
+    /// The links; a parent comes before its children. Those that fixed joints carry are last and hang on a link that moves, or on the ground
+    /// ([`LinkageSpec::new`]).
+    pub links: Vec<LinkSpec>,
+    /// The root is free instead of jointed to the ground.
+    pub floating: bool,
+    /// Where a free root is at the start, and how it moves.
+    pub base: BaseSpec,
 }
 
-impl Shape {
-    /// Inertia of a homogeneous solid of this shape about its centre: xx, yy, zz, xy, xz, yz.
-    pub fn inertia(self, mass: f64) -> [f64; 6] {
-        match self {
-            Self::Sphere(radius) => {
-                let i = 0.4 * mass * radius * radius;
-                [i, i, i, 0.0, 0.0, 0.0]
-            }
-            Self::Box([x, y, z]) => {
-                let about = |a: f64, b: f64| mass * (a * a + b * b) / 12.0;
-                [about(y, z), about(x, z), about(x, y), 0.0, 0.0, 0.0]
-            }
-            Self::Point => [0.0; 6],
+/// The start of the free root of a linkage: its origin and its axes in the world.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BaseSpec {
+    /// m.
+    pub position: [f64; 3],
+    /// Unit quaternion w, x, y, z.
+    pub rotation: [f64; 4],
+    /// m/s.
+    pub velocity: [f64; 3],
+    /// rad/s.
+    pub angular_velocity: [f64; 3],
+}
+
+impl Default for BaseSpec {
+    /// At rest at the origin of the world.
+    fn default() -> Self {
+        BaseSpec {
+            position: [0.0; 3],
+            rotation: [1.0, 0.0, 0.0, 0.0],
+            velocity: [0.0; 3],
+            angular_velocity: [0.0; 3],
         }
     }
 }
 
-/// `kind = "linkage"`.
-#[derive(Clone, Debug)]
-pub struct LinkageSpec {
-    /// The links; a parent comes before its children.
-    pub links: Vec<LinkSpec>,
-    /// The root is free instead of jointed to the ground.
-    pub floating: bool,
+impl LinkageSpec {
+    /// From links of which each hangs on one before it. Those that fixed joints carry go to the end, and they and what they carry hang on the
+    /// link that they move with.
+    pub fn new(links: Vec<LinkSpec>, floating: bool, base: BaseSpec) -> Self {
+        use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+        let rotation = |[w, x, y, z]: [f64; 4]| UnitQuaternion::new_unchecked(Quaternion::new(w, x, y, z));
+        let is_fixed = |link: &LinkSpec| {
+            let root = floating && link.parent.is_none();
+            link.joint_type == JointType::Fixed && !root
+        };
+        // What a link that a fixed joint carries moves with, and where it is there.
+        type Held = (Option<usize>, Vector3<f64>, UnitQuaternion<f64>);
+        let mut held: Vec<Option<Held>> = Vec::with_capacity(links.len());
+        let mut links = links;
+        for link in &mut links {
+            let parent = link.parent.and_then(|parent| held.get(parent).copied().flatten());
+            if let Some((carrier, origin, turn)) = parent {
+                link.parent = carrier;
+                link.origin = (origin + turn * Vector3::from(link.origin)).into();
+                let [x, y, z, w] = (turn * rotation(link.rotation)).coords.into();
+                link.rotation = [w, x, y, z];
+            }
+            held.push(is_fixed(link).then(|| (link.parent, Vector3::from(link.origin), rotation(link.rotation))));
+        }
+        let moving = held.iter().filter(|held| held.is_none()).count();
+        let (mut next, mut last) = (0, moving);
+        let numbers: Vec<usize> = held
+            .iter()
+            .map(|held| {
+                let number = if held.is_none() { &mut next } else { &mut last };
+                *number += 1;
+                *number - 1
+            })
+            .collect();
+        for link in &mut links {
+            link.parent = link.parent.and_then(|parent| numbers.get(parent).copied());
+        }
+        let mut numbered: Vec<(usize, LinkSpec)> = numbers.into_iter().zip(links).collect();
+        numbered.sort_by_key(|(number, _)| *number);
+        LinkageSpec {
+            links: numbered.into_iter().map(|(_, link)| link).collect(),
+            floating,
+            base,
+        }
+    }
+
+    /// How many links have a joint that moves, or are a free root: the first ones.
+    pub fn moving(&self) -> usize {
+        let fixed = |link: &&LinkSpec| link.joint_type == JointType::Fixed && !(self.floating && link.parent.is_none());
+        self.links.len() - self.links.iter().filter(fixed).count()
+    }
 }
 
 /// One link and the joint that carries it.
@@ -358,21 +428,14 @@ pub struct LinkSpec {
     pub velocity: f64,
     /// Lowest and highest joint position.
     pub limits: Option<[f64; 2]>,
+    /// Prescribed position of the joint, rad or m.
+    pub motion: Option<Profile>,
+    /// Applied force at the centre of mass in world axes, N; empty or three profiles.
+    pub force: Vec<Profile>,
+    /// Applied torque in world axes, N·m; empty or three profiles.
+    pub torque: Vec<Profile>,
     /// Shape that may touch others.
     pub shape: Option<Shape>,
-}
-
-/// How two bodies are jointed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum JointType {
-    /// Turns about an axis.
-    Revolute,
-    /// Slides along an axis.
-    Prismatic,
-    /// Turns about a point.
-    Spherical,
-    /// Does not move.
-    Fixed,
 }
 
 /// What an element is attached to. Indices count in [`Scenario::bodies`] and [`LinkageSpec::links`].
@@ -398,6 +461,16 @@ pub enum Port {
     },
 }
 
+impl Port {
+    /// The body that it belongs to.
+    pub fn body(self) -> Option<usize> {
+        match self {
+            Port::Ground => None,
+            Port::Body(body) | Port::Link { body, .. } | Port::Joint { body, .. } => Some(body),
+        }
+    }
+}
+
 /// One element.
 #[derive(Clone, Debug)]
 pub enum ElementSpec {
@@ -419,12 +492,43 @@ pub enum ElementSpec {
     Own(OwnElementSpec),
     /// A contact with laws of the user's own, written in Rust.
     OwnContact(OwnContactSpec),
+    /// Contacts that the program finds: `[contacts]`.
+    Found(ContactsSpec),
 }
 
 impl ElementSpec {
     /// Whether it has laws of the user's own.
     pub fn is_own(&self) -> bool {
         matches!(self, Self::Own(_) | Self::OwnContact(_))
+    }
+
+    /// The word of its kind.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Spring(_) => "spring",
+            Self::Friction(_) => "friction",
+            Self::Contact(_) | Self::OwnContact(_) => "contact",
+            Self::Stop(_) => "stop",
+            Self::Joint(_) => "joint",
+            Self::Actuator(_) => "actuator",
+            Self::Gear(_) => "gear",
+            Self::Own(e) => e.law.0.kind(),
+            Self::Found(_) => "contacts",
+        }
+    }
+
+    /// Parameters of the laws in it, as written.
+    pub(crate) fn parameters_mut(&mut self) -> impl Iterator<Item = &mut ParameterSpec> {
+        let (normal, friction) = match self {
+            Self::Friction(e) => (None, Some(&mut e.friction)),
+            Self::Contact(e) => (Some(&mut e.normal), e.friction.as_mut()),
+            Self::Found(e) => (Some(&mut e.normal), e.friction.as_mut()),
+            Self::Stop(e) => (e.normal.as_mut(), None),
+            Self::Joint(e) => (None, e.friction.as_mut()),
+            _ => (None, None),
+        };
+        let normal = normal.into_iter().flat_map(|law| &mut law.parameters);
+        normal.chain(friction.into_iter().flat_map(|law| &mut law.parameters))
     }
 
     /// The two ports; `on = "x"` is written `[x, ground]`.
@@ -439,6 +543,7 @@ impl ElementSpec {
             Self::Gear(e) => e.between,
             Self::Own(e) => e.connections.first().map_or([Port::Ground; 2], |held| held.between),
             Self::OwnContact(e) => e.between,
+            Self::Found(_) => [Port::Ground; 2],
         }
     }
 
@@ -451,7 +556,7 @@ impl ElementSpec {
             Self::Actuator(e) => e.ratio,
             Self::Gear(e) => Some(e.ratio),
             Self::Own(e) => e.connections.first().and_then(|held| held.ratio),
-            Self::Contact(_) | Self::Joint(_) | Self::OwnContact(_) => None,
+            Self::Contact(_) | Self::Joint(_) | Self::OwnContact(_) | Self::Found(_) => None,
         };
         ratio.unwrap_or([1.0, 1.0])
     }
@@ -508,6 +613,10 @@ pub struct FrictionLawSpec {
     pub curve: CurveSpec,
     /// Another strength across a direction; the curve is that along it.
     pub ellipse: Option<EllipseSpec>,
+    /// Moment arms of the resistance of a contact to rolling and to spinning, m.
+    pub rolling: Option<f64>,
+    /// See `rolling`.
+    pub spinning: Option<f64>,
     /// Normal force, where the limit follows one.
     pub normal_force: Option<NormalForce>,
     /// Start stuck or slipping; `None` decides by the relative velocity.
@@ -535,6 +644,17 @@ pub struct EllipseSpec {
     pub across: f64,
     /// Whether the direction turns with the first body of a contact in place of the second.
     pub on_first: bool,
+}
+
+impl EllipseSpec {
+    /// The direction on its body.
+    pub(crate) fn grain(&self) -> Grain {
+        Grain {
+            direction: Vector3::from(self.direction).normalize(),
+            across: self.across,
+            on_first: self.on_first,
+        }
+    }
 }
 
 /// The steady friction curve.
@@ -622,15 +742,6 @@ pub enum NormalForce {
     Profile(Profile),
     /// The compressive force of an element (index in [`Scenario::elements`]).
     Element(usize),
-}
-
-/// How a friction begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum InitialMode {
-    /// Stuck.
-    Stick,
-    /// Slipping.
-    Slip,
 }
 
 /// A parameter of a law as written.
@@ -735,6 +846,8 @@ pub struct JointSpec {
     pub friction: Option<FrictionLawSpec>,
     /// Torque about the axis on the first body, the reaction on the second.
     pub torque: Option<Profile>,
+    /// Whether it does not give at all, in place of stiff springs.
+    pub rigid: bool,
 }
 
 /// `kind = "actuator"`.
@@ -759,6 +872,8 @@ pub struct GearSpec {
     pub stiffness: Option<f64>,
     /// Damping of the coupling, if not automatic.
     pub damping: Option<f64>,
+    /// Whether it does not give at all.
+    pub rigid: bool,
 }
 
 /// `[chain]`: equal blocks in a row, each with a spring to its neighbours and to a common drive, rubbing on the ground.
@@ -860,19 +975,6 @@ pub struct StickSlipSpec {
     pub threshold: Option<f64>,
     /// The e of criterion (35) of Ozaki, Hashiguchi and Chen (2007), if the threshold follows from it.
     pub e: Option<f64>,
-}
-
-/// `[analysis] slip_events`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SlipEventsSpec {
-    /// Events that begin earlier are not counted, s.
-    pub from: f64,
-    /// Smallest moment that the exponent is taken from, m.
-    pub smallest: Option<f64>,
-    /// Largest such moment, m.
-    pub largest: Option<f64>,
-    /// Ranges of the distribution per decade.
-    pub bins: u32,
 }
 
 /// `[map]`: what changes from cell to cell of a stability map, as functions of the two values of the cell in SI.

@@ -73,6 +73,86 @@ impl Table {
     }
 }
 
+impl Table {
+    /// The table as TOML text: plain values, then tables under headings; lists and what is in them on one line.
+    pub fn to_toml(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out, "");
+        out
+    }
+
+    fn write(&self, out: &mut String, path: &str) {
+        let (tables, values): (Vec<_>, Vec<_>) = (self.entries.iter()).partition(|entry| entry.is_section());
+        for entry in &values {
+            *out += &format!("{} = {}\n", written_key(&entry.key), entry.node.value.written());
+        }
+        for entry in tables {
+            let Value::Table(table) = &entry.node.value else {
+                continue;
+            };
+            let dot = if path.is_empty() { "" } else { "." };
+            let path = format!("{path}{dot}{}", written_key(&entry.key));
+            if table.entries.is_empty() || table.entries.iter().any(|entry| !entry.is_section()) {
+                let space = if out.is_empty() { "" } else { "\n" };
+                *out += &format!("{space}[{path}]\n");
+            }
+            table.write(out, &path);
+        }
+    }
+}
+
+impl Entry {
+    fn is_section(&self) -> bool {
+        matches!(self.node.value, Value::Table(_))
+    }
+}
+
+impl Value {
+    fn written(&self) -> String {
+        match self {
+            Self::Text(text) => written_text(text),
+            Self::Number(number) if number.is_nan() => "nan".to_string(),
+            Self::Number(number) if number.is_infinite() => if *number > 0.0 { "inf" } else { "-inf" }.to_string(),
+            // Digits that read back as the same double, also where they are those of a whole number.
+            Self::Number(number) => format!("{number:?}"),
+            Self::Flag(flag) => flag.to_string(),
+            // No key takes a date, so any will do.
+            Self::Date => "1970-01-01".to_string(),
+            Self::List(items) => {
+                let items: Vec<String> = items.iter().map(|item| item.value.written()).collect();
+                format!("[{}]", items.join(", "))
+            }
+            Self::Table(table) => {
+                let entries = table.entries.iter();
+                let entries: Vec<String> = entries
+                    .map(|entry| format!("{} = {}", written_key(&entry.key), entry.node.value.written()))
+                    .collect();
+                format!("{{ {} }}", entries.join(", ")).replace("{  }", "{}")
+            }
+        }
+    }
+}
+
+fn written_key(key: &str) -> String {
+    let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
+    match !key.is_empty() && key.chars().all(bare) {
+        true => key.to_string(),
+        false => written_text(key),
+    }
+}
+
+fn written_text(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' | '\\' => out.extend(['\\', c]),
+            c if c.is_control() => out += &format!("\\u{:04X}", u32::from(c)),
+            c => out.push(c),
+        }
+    }
+    out + "\""
+}
+
 /// Reads the text of a scenario file; on bad syntax, what is wrong and where.
 pub(crate) fn parse(text: &str) -> Result<Table, Vec<Diagnostic>> {
     let (table, errors) = DeTable::parse_recoverable(text);

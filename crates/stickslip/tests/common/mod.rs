@@ -75,6 +75,11 @@ pub fn finish(mut simulation: Simulation, every: u64) -> Run {
 }
 
 impl Run {
+    /// The names of all columns.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
     /// The values of a column.
     pub fn column(&self, name: &str) -> Vec<f64> {
         let Some(index) = self.names.iter().position(|other| other == name) else {
@@ -131,4 +136,28 @@ pub fn close(what: &str, value: f64, expected: f64, tolerance: f64) {
 /// Observed orders of errors at steps halved from one to the next.
 pub fn orders(errors: &[f64]) -> Vec<f64> {
     errors.windows(2).map(|pair| (pair[0] / pair[1]).log2()).collect()
+}
+
+/// Numbers that look random and are the same in every run (Steele, Lea and Flood's SplitMix64).
+pub struct Chance(pub u64);
+
+impl Chance {
+    /// From 0 to 1.
+    pub fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// From `low` to `high`.
+    pub fn between(&mut self, low: f64, high: f64) -> f64 {
+        low + (high - low) * self.next()
+    }
+
+    /// A vector with numbers of up to this size.
+    pub fn vector(&mut self, size: f64) -> nalgebra::Vector3<f64> {
+        nalgebra::Vector3::from_fn(|_, _| self.between(-size, size))
+    }
 }

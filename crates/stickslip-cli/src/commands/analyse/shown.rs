@@ -3,8 +3,9 @@
 use crate::picture::{self, Curve, TIME};
 use crate::text::{list, number, table};
 use stickslip::analysis::cycles::{CycleReport, Level, Window};
-use stickslip::analysis::subloading::{Described, Evolution, Identifiable, Identified, Parameter, Test};
+use stickslip::analysis::subloading::{Described, Identified, Parameter, Test};
 use stickslip_plot::{Color, Figure, Panel, Series, Style};
+use stickslip_study::analyse::{in_unit, two_digits, word};
 
 /// Most records that are drawn.
 const MOST_PANELS: usize = 12;
@@ -27,21 +28,12 @@ fn rounded(value: f64, error: f64) -> String {
     }
 }
 
-fn two_digits(error: f64) -> String {
-    let exact: f64 = format!("{error:.1e}").parse().unwrap_or(error);
-    number(exact)
-}
-
 fn with_error(value: f64, error: f64) -> String {
     if error > 0.0 {
         format!("{} ± {}", rounded(value, error), two_digits(error))
     } else {
         number(value)
     }
-}
-
-fn in_unit(text: String, unit: &str) -> String {
-    format!("{text} {unit}").trim_end().to_string()
 }
 
 /// The cycles as text.
@@ -178,16 +170,6 @@ pub fn cycles_figure(report: &CycleReport, times: &[f64], values: &[f64], window
     picture::figure(String::new(), vec![panel])
 }
 
-fn word(known: Identifiable) -> &'static str {
-    match known {
-        Identifiable::Yes => "",
-        Identifiable::Weak => "weak",
-        Identifiable::No => "not determined",
-        Identifiable::Assumed => "assumed",
-        Identifiable::Given => "given",
-    }
-}
-
 /// The value of a parameter with its error and unit.
 fn value(parameter: &Parameter) -> String {
     match (parameter.value, parameter.error) {
@@ -262,106 +244,6 @@ pub fn identified_text(found: &Identified) -> String {
         ]);
     }
     out + &table(&rows, "  ")
-}
-
-/// The law that was found as parts of a scenario.
-pub struct Toml {
-    /// The element alone.
-    pub element: String,
-}
-
-impl Toml {
-    pub fn new(found: &Identified, evolution: Evolution) -> Self {
-        let mut out = String::from(
-            "[elements.floor]\nkind = \"friction\"\nbetween = [\"slider\", \"ground\"]\nlaw = \"subloading\"\n",
-        );
-        out += &format!(
-            "normal_force = {}\n",
-            plain(found.normal_force, found.normal_force * 1e-9)
-        );
-        for parameter in &found.parameters {
-            let unit = if parameter.unit.is_empty() { "" } else { parameter.unit };
-            out += &match (parameter.value, parameter.error) {
-                (Some(value), Some(error)) => {
-                    let note = in_unit(format!("± {}", two_digits(error)), unit);
-                    let weak = if parameter.identifiable == Identifiable::Weak {
-                        ", weak"
-                    } else {
-                        ""
-                    };
-                    format!("{} = {} # {note}{weak}\n", parameter.key, plain(value, error))
-                }
-                (Some(value), None) => {
-                    format!(
-                        "{} = {} # {}\n",
-                        parameter.key,
-                        plain(value, value * 1e-9),
-                        word(parameter.identifiable)
-                    )
-                }
-                (None, _) => format!("# {} is not determined: {}\n", parameter.key, parameter.how),
-            };
-        }
-        if evolution == Evolution::Ratio {
-            out += "evolution = \"ratio\"\n";
-        }
-        Toml { element: out }
-    }
-
-    /// A scenario that can be checked and run: a slider of given speed rubs on the ground, as in the tests.
-    pub fn scenario(&self, found: &Identified) -> String {
-        let fastest = found
-            .records
-            .iter()
-            .filter_map(|record| record.speed.map(|speed| (speed, record.duration)));
-        let (speed, _) = fastest
-            .reduce(|a, b| if b.0 < a.0 { b } else { a })
-            .unwrap_or((1e-3, 1.0));
-        // Far enough for friction to fall: ten times μ_k/κ, or the whole way of the slowest record.
-        let value = |key: &str| found.parameter(key).and_then(|parameter| parameter.value);
-        let way = match (value("mu_kinetic"), value("kappa")) {
-            (Some(mu), Some(kappa)) => 10.0 * mu / kappa,
-            _ => 1e-3,
-        };
-        let duration: f64 = format!("{:.1e}", way / speed).parse().unwrap_or(1.0);
-        let missing = found
-            .parameters
-            .iter()
-            .filter(|parameter| parameter.value.is_none())
-            .count();
-        let incomplete = if missing > 0 {
-            format!("# {missing} of the parameters are not determined: write a number for each before it can be run.\n")
-        } else {
-            String::new()
-        };
-        format!(
-            "# Found by `stickslip analyse` from {} records. A slider that is led with a constant speed stands for the test bench.\n{incomplete}\
-             title = \"Friction as measured\"\n\n[simulation]\nduration = {}\nstep = {}\nintegrator = \"stiff\"\n\n\
-             [bodies.slider]\nkind = \"driver\"\nvelocity = {}\n\n{}",
-            found.records.len(),
-            float(duration),
-            float(duration / 500.0),
-            float(format!("{speed:.3e}").parse().unwrap_or(speed)),
-            self.element
-        )
-    }
-}
-
-/// A number of a TOML file, with three digits more than its error.
-fn plain(value: f64, error: f64) -> String {
-    let digits = |x: f64| libm::floor(libm::log10(x.abs().max(f64::MIN_POSITIVE))) as i32;
-    let significant = (digits(value) - digits(error) + 3).clamp(3, 17) as usize;
-    let exact: f64 = format!("{value:.*e}", significant - 1).parse().unwrap_or(value);
-    float(exact)
-}
-
-/// A number as TOML writes one.
-fn float(value: f64) -> String {
-    if value != 0.0 && !(1e-4..1e9).contains(&value.abs()) {
-        format!("{value:e}")
-    } else {
-        format!("{value}")
-    }
 }
 
 /// Measured and computed friction of each record.

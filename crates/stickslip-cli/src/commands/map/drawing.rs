@@ -1,8 +1,9 @@
 //! The picture of a map: cells by class, unstable ones shaded by amplitude, with the boundary.
 
-use super::{Cell, Point, unit};
+use super::{Cell, Point};
 use stickslip::sweep::{Axis, Spacing, Sweep};
 use stickslip_plot::{Cells, Color, ColorBar, Figure, Panel, Scale, Series, Style};
+use stickslip_study::panels::with_unit;
 
 const STABLE: Color = Color(198, 219, 239);
 /// Stick-slip by creep, weak and strong.
@@ -23,10 +24,7 @@ fn shade([weak, strong]: [Color; 2], part: f64) -> Color {
 /// amplitude of.
 pub fn figure(title: String, sweep: &Sweep, cells: &[Cell], points: &[Point], amplitude: Option<String>) -> Figure {
     let axes = sweep.axes();
-    let label = |axis: &Axis| {
-        let unit = unit(sweep, axis).unwrap_or_else(|| "SI".to_string());
-        format!("{} ({unit})", axis.key.replace('$', ""))
-    };
+    let label = |axis: &Axis| with_unit(sweep, axis).replace('$', "");
     let mut panel = Panel::new(label(&axes[0]), label(&axes[1]));
     (panel.x_scale, panel.y_scale) = (scale(&axes[0]), scale(&axes[1]));
     match amplitude {

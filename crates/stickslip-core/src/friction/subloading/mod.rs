@@ -22,7 +22,7 @@ pub use evolution::{Evolution, OwnEvolution};
 pub use rate::{Rate, SurfaceMotion, TractionRate};
 pub use update::Mapped;
 
-use super::{Bristle, Slip, curve::Curve, vector_state};
+use super::{Bristle, FrictionLaw, Lift, Slip, curve::Curve, vector_state};
 use crate::scalar::Real;
 use crate::scalar::vector::{add, dot, norm, scale, sub};
 use crate::sets::gsat;
@@ -384,6 +384,8 @@ impl<R: Real> Subloading<R> {
 
 impl<R: Real> Bristle<R> for Subloading<R> {
     const STATES: usize = 4;
+    const VECTORS: usize = 1;
+    const KNOWS_LOAD_RATE: bool = true;
 
     /// The differential equation with a normal force taken as constant.
     #[inline(always)]
@@ -457,6 +459,53 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         self.force(curve, mapped.resistance, moved.damped_rate, end, mapped.failed)
     }
 
+    /// Stretch, coefficient, and the slip since the bodies met; in a contact the law goes by its rates.
+    fn kept<const N: usize>() -> usize {
+        N + 2
+    }
+
+    /// The differential equation of a contact that closes and opens: R begins at 0 where bodies meet, and the slip since then bounds it.
+    #[inline(always)]
+    fn respond_in_contact<C: Curve<R>, const N: usize>(
+        &self,
+        curve: &C,
+        slip: &Slip<R, N>,
+        load_rate: R,
+        state: &[R],
+        tau: R,
+        rate: &mut [R],
+    ) -> [R; N] {
+        let stretch = vector_state(state, 0);
+        let (mu, slipped) = (state[N], state[N + 1]);
+        let most = self.evolution.ratio(self.r * R::zero().max(slipped));
+        let moved = self.rate_below(most, stretch, mu, slip.velocity, slip.load, load_rate, tau);
+        let speed = norm(slip.velocity);
+        // Bodies that part begin anew.
+        let stepped = R::zero().lt(tau);
+        let forgets = self.r * speed;
+        let forgets = R::select(
+            stepped,
+            forgets.min(R::one() / R::select(stepped, tau, R::one())),
+            forgets,
+        );
+        rate.fill(R::zero());
+        rate[..N].copy_from_slice(&moved.stretch_rate);
+        rate[N] = moved.mu_rate;
+        rate[N + 1] = R::select(R::zero().lt(slip.load), speed.max(moved.slip_rate), -slipped * forgets);
+        // What the contact time adds is friction too: a contact that is just touching holds nothing.
+        let damped = add(
+            moved.resistance,
+            scale(moved.damped_rate, self.contact_time * self.stiffness),
+        );
+        let resisting = add(gsat(mu * slip.load, damped), scale(slip.velocity, curve.viscous()));
+        scale(resisting, -R::one())
+    }
+
+    /// It begins unloaded, with the coefficient of a long rest unless another is given (Ozaki, Hashiguchi and Chen 2007, section 4.1: μ₀ = μ_s).
+    fn begin<const N: usize>(&self, state: &mut [R]) {
+        state[N] = self.mu_initial;
+    }
+
     /// The exact flows are of second order; other updates are not, or not for steps of any length.
     fn maps<const N: usize>(&self) -> bool {
         self.update == Update::ExactFlow
@@ -489,6 +538,54 @@ impl<R: Real> Bristle<R> for Subloading<R> {
         let State { stretch, mu, .. } = read::<R, N>(state);
         let moved = self.rate(stretch, mu, slip.velocity, slip.load, R::zero(), R::zero());
         !R::zero().lt(moved.slip_rate)
+    }
+}
+
+impl Lift for Subloading<f64> {
+    type Of<R: Real> = Subloading<R>;
+
+    const LANES: bool = false;
+
+    #[inline(always)]
+    fn lift<R: Real>(&self, number: impl Fn(fn(&Self) -> f64) -> R) -> Subloading<R> {
+        Subloading {
+            mu_static: number(|law| law.mu_static),
+            mu_initial: number(|law| law.mu_initial),
+            mu_kinetic: number(|law| law.mu_kinetic),
+            stiffness: number(|law| law.stiffness),
+            kappa: number(|law| law.kappa),
+            eta: number(|law| law.eta),
+            exponents: self.exponents.map(|_| Exponents {
+                kappa: number(|law| law.exponents.map_or(1.0, |exponents| exponents.kappa)),
+                eta: number(|law| law.exponents.map_or(1.0, |exponents| exponents.eta)),
+            }),
+            r: number(|law| law.r),
+            contact_time: number(|law| law.contact_time),
+            evolution: self.evolution,
+            update: self.update,
+            newton: self.newton,
+        }
+    }
+}
+
+impl FrictionLaw for Subloading<f64> {
+    const NAME: &'static str = "subloading";
+
+    /// Error floor for μ; without it a method that chooses its steps over-resolves μ where healing or softening is infinitely steep.
+    fn sizes<const N: usize>(&self, sizes: &mut [f64]) {
+        sizes[N] = 0.01 * self.mu_static;
+    }
+
+    /// The stretch is that which holds a weight; where none is known, the slip in which it grows.
+    fn sizes_in_contact<const N: usize>(&self, weight: f64, sizes: &mut [f64]) {
+        let stretch = if weight > 0.0 {
+            weight / self.stiffness
+        } else {
+            1.0 / self.r
+        };
+        sizes[..N].fill(stretch);
+        self.sizes::<N>(sizes);
+        sizes[N + 1] = 1.0 / self.r;
     }
 }
 

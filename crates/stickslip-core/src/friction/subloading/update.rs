@@ -2,6 +2,7 @@
 
 use super::evolution::FACTORIALS;
 use super::{Evolution, Newton, State, Subloading, Update, direction};
+use crate::roots::{self, HALVINGS, NEWTON_ROUNDS};
 use crate::scalar::vector::{add, dot, scale, sub};
 use crate::scalar::{Mask, Real};
 
@@ -170,10 +171,6 @@ struct Decay<R> {
 const LAST_CHANGE: f64 = 1e-11;
 /// What stands for the end of a bracket that has none.
 const ENDLESS: f64 = 1e30;
-/// Rounds of Newton's method before a bracket is only halved.
-const NEWTON_ROUNDS: usize = 40;
-/// Halvings that close a bracket wherever the root lies.
-const HALVINGS: usize = 1100;
 /// Rounds of Newton's method as published before it counts as failed.
 const PUBLISHED_ROUNDS: usize = 50;
 
@@ -281,8 +278,8 @@ impl<R: Real> Subloading<R> {
     #[inline]
     fn flow_mu_of_exponents(&self, start: R, slip: R, time: R, softening: R, change: R) -> (R, R) {
         let rising = R::zero().lt(change);
-        let mut low = R::select(rising, start, start.min(self.mu_kinetic));
-        let mut high = R::select(rising, start.max(self.mu_static), start);
+        let low = R::select(rising, start, start.min(self.mu_kinetic));
+        let high = R::select(rising, start.max(self.mu_static), start);
         let steepness = self.change_and_slope(start, slip, time).1;
         // Where μ ends by this chord, less μ, and its slope with μ: the chord is as steep as ρ where it has no length.
         let at = |mu: R| {
@@ -300,30 +297,20 @@ impl<R: Real> Subloading<R> {
         let guess = start + mean_decay(-steepness).0 * change;
         let inside = low.lt(guess) & guess.lt(high);
         let still = change.same(R::zero());
-        let mut mu = R::select(still, start, R::select(inside, guess, (low + high) * R::lit(0.5)));
-        let mut settled = still;
-        for round in 0..NEWTON_ROUNDS + HALVINGS {
-            if settled.all() {
-                break;
-            }
-            let (excess, slope, ..) = at(mu);
-            let newton = mu - excess / slope;
-            let above = R::zero().lt(excess);
-            high = R::select(settled, high, R::select(above, mu, high));
-            low = R::select(settled, low, R::select(above, low, mu));
-            let halved = (low + high) * R::lit(0.5);
-            let inside = low.lt(newton) & newton.lt(high);
-            let near = (newton - mu).abs().le(self.mu_static * R::lit(LAST_CHANGE)) & inside;
-            let closed = halved.same(low) | halved.same(high);
-            let exact = excess.same(R::zero());
-            let next = if round < NEWTON_ROUNDS {
-                R::select(inside | exact, newton, halved)
-            } else {
-                halved
-            };
-            mu = R::select(settled, mu, next);
-            settled = settled | near | closed | exact;
-        }
+        let first = R::select(still, start, R::select(inside, guess, (low + high) * R::lit(0.5)));
+        let mu = roots::within(
+            [low, high],
+            first,
+            still,
+            |mu| {
+                let (excess, slope, ..) = at(mu);
+                (excess, slope)
+            },
+            |mu, newton, excess, inside| {
+                let close = (newton - mu).abs().le(self.mu_static * R::lit(LAST_CHANGE));
+                close & inside | excess.same(R::zero())
+            },
+        );
         let (_, slope, phi, turning) = at(mu);
         let by_slip = softening * phi - turning * (self.softening(mu) - softening);
         (mu, -by_slip / slope)
@@ -337,34 +324,21 @@ impl<R: Real> Subloading<R> {
             let falling = self.kappa / self.mu_kinetic * slip + self.eta / self.mu_static * time;
             return (start + self.kappa * slip + self.eta * time) / (R::one() + falling);
         }
-        let mut low = start.min(self.mu_kinetic);
-        let mut high = start.max(self.mu_static);
+        let low = start.min(self.mu_kinetic);
+        let high = start.max(self.mu_static);
         // With an exponent below 1 the slope is infinite at an end of the range, and Newton's method would stay there.
         let middle = (low + high) * R::lit(0.5);
-        let mut mu = R::select(low.lt(start) & start.lt(high), start, middle);
-        let mut settled = R::zero().lt(R::zero());
-        for round in 0..NEWTON_ROUNDS + HALVINGS {
-            let (change, steepness) = self.change_and_slope(mu, slip, time);
-            let (excess, slope) = (mu - start - change, R::one() - steepness);
-            let above = R::zero().lt(excess);
-            high = R::select(settled, high, R::select(above, mu, high));
-            low = R::select(settled, low, R::select(above, low, mu));
-            let newton = mu - excess / slope;
-            let halved = (low + high) * R::lit(0.5);
-            let inside = low.lt(newton) & newton.lt(high);
-            let near = (self.mu_static + (newton - mu) * R::lit(0.25)).same(self.mu_static);
-            let closed = halved.same(low) | halved.same(high);
-            let next = if round < NEWTON_ROUNDS {
-                R::select(inside | near, newton, halved)
-            } else {
-                halved
-            };
-            mu = R::select(settled, mu, next);
-            settled = settled | near | closed;
-            if settled.all() {
-                break;
-            }
-        }
+        let first = R::select(low.lt(start) & start.lt(high), start, middle);
+        let mu = roots::within(
+            [low, high],
+            first,
+            R::zero().lt(R::zero()),
+            |mu| {
+                let (change, steepness) = self.change_and_slope(mu, slip, time);
+                (mu - start - change, R::one() - steepness)
+            },
+            |mu, newton, _, _| (self.mu_static + (newton - mu) * R::lit(0.25)).same(self.mu_static),
+        );
         // One more round makes the derivative of a dual number exact; it moves the value by rounding only.
         let (change, steepness) = self.change_and_slope(mu, slip, time);
         mu - (mu - start - change) / (R::one() - steepness)
@@ -413,30 +387,14 @@ impl<R: Real> Subloading<R> {
             let slope = R::one() - g * self.evolution.speed_slope(ratio);
             (ratio - g * self.evolution.speed(ratio) - start, slope)
         };
-        let (mut low, mut high) = (R::zero(), R::one());
-        let mut ratio = R::select(R::zero().lt(start) & start.lt(R::one()), start, R::lit(0.5));
-        let mut settled = R::zero().lt(R::zero());
-        for round in 0..NEWTON_ROUNDS + HALVINGS {
-            let (value, slope) = excess(ratio);
-            let above = R::zero().lt(value);
-            high = R::select(settled, high, R::select(above, ratio, high));
-            low = R::select(settled, low, R::select(above, low, ratio));
-            let newton = ratio - value / slope;
-            let halved = (low + high) * R::lit(0.5);
-            let inside = low.lt(newton) & newton.lt(high);
-            let near = (ratio + (newton - ratio) * R::lit(0.25)).same(ratio);
-            let closed = halved.same(low) | halved.same(high);
-            let next = if round < NEWTON_ROUNDS {
-                R::select(inside | near, newton, halved)
-            } else {
-                halved
-            };
-            ratio = R::select(settled, ratio, next);
-            settled = settled | near | closed;
-            if settled.all() {
-                break;
-            }
-        }
+        let first = R::select(R::zero().lt(start) & start.lt(R::one()), start, R::lit(0.5));
+        let ratio = roots::within(
+            [R::zero(), R::one()],
+            first,
+            R::zero().lt(R::zero()),
+            excess,
+            |ratio, newton, _, _| (ratio + (newton - ratio) * R::lit(0.25)).same(ratio),
+        );
         // One more round makes the derivative of a dual number exact; it moves the value by rounding only.
         let (value, slope) = excess(ratio);
         (ratio - value / slope).clamp(R::zero(), R::one())

@@ -4,7 +4,7 @@ use core::fmt;
 
 use nalgebra::{Matrix3, Vector3};
 
-use crate::body::frame::inertia_range;
+use crate::body::frame::{inertia_range, rotation_matrix};
 
 /// How a joint moves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,47 @@ pub struct LinkDescription {
     pub com: Vector3<f64>,
     /// Inertia about the centre of mass in link axes, kg m².
     pub inertia: Matrix3<f64>,
+}
+
+/// A link that a fixed joint carries: it moves with another, or stays with the ground.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FixedLink {
+    /// Name of the link.
+    pub name: String,
+    /// The link with a moving joint that it moves with; none for the ground.
+    pub carrier: Option<usize>,
+    /// Position of its origin in the frame of the carrier, m.
+    pub origin: Vector3<f64>,
+    /// Rotation (w, x, y, z) of its axes in those of the carrier.
+    pub rotation: [f64; 4],
+    /// Mass, kg.
+    pub mass: f64,
+    /// Centre of mass in its axes, from its origin, m.
+    pub com: Vector3<f64>,
+    /// Inertia about the centre of mass in its axes, kg m².
+    pub inertia: Matrix3<f64>,
+}
+
+impl FixedLink {
+    /// The carrier with the mass of this link; the two centres of mass become one, and inertias count about it (Steiner).
+    pub(super) fn join(&self, carrier: &mut LinkDescription) {
+        let mass = carrier.mass + self.mass;
+        if mass == 0.0 {
+            return;
+        }
+        let turn = rotation_matrix(self.rotation);
+        let com = self.origin + turn * self.com;
+        let centre = (carrier.com * carrier.mass + com * self.mass) / mass;
+        let about = |inertia: Matrix3<f64>, mass: f64, com: Vector3<f64>| {
+            let arm = (com - centre).cross_matrix();
+            inertia - arm * arm * mass
+        };
+        carrier.inertia = about(carrier.inertia, carrier.mass, carrier.com)
+            + about(turn * self.inertia * turn.transpose(), self.mass, com);
+        // Products of rounded rotations are not quite symmetric.
+        carrier.inertia = (carrier.inertia + carrier.inertia.transpose()) * 0.5;
+        (carrier.mass, carrier.com) = (mass, centre);
+    }
 }
 
 impl Default for LinkDescription {

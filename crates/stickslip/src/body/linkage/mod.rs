@@ -14,7 +14,7 @@ mod spatial;
 mod tests;
 mod two_hinges;
 
-pub use description::{JointKind, LinkDescription, LinkageError};
+pub use description::{FixedLink, JointKind, LinkDescription, LinkageError};
 
 use nalgebra::{Matrix3, Vector3};
 
@@ -44,12 +44,22 @@ struct Link {
     inertia: Matrix3<f64>,
 }
 
+/// Where a link is that a fixed joint carries.
+#[derive(Clone, Debug)]
+struct Carried {
+    carrier: Option<usize>,
+    origin: Vector3<f64>,
+    rotation: Matrix3<f64>,
+}
+
 /// A tree of links: the description is fixed, the state belongs to the caller, intermediate values to
 /// [`LinkageScratch`].
 #[derive(Clone, Debug)]
 pub struct Linkage {
     links: Vec<Link>,
     names: Vec<String>,
+    /// Links without motion of their own; they count behind those that have joints which move.
+    fixed: Vec<Carried>,
     floating: bool,
     gravity: Vector3<f64>,
     planar: Option<Planar>,
@@ -67,6 +77,8 @@ pub struct LinkageScratch {
     forces: Vec<f64>,
     rest: Vec<f64>,
     standing: Vec<f64>,
+    /// Generalised forces of the profiles that push links.
+    pub(crate) pushed: Vec<f64>,
 }
 
 impl Linkage {
@@ -75,11 +87,29 @@ impl Linkage {
     /// A floating linkage frees its first link, which must be the only one carried by the ground; the joint of that link
     /// is ignored. A joint that would move nothing with inertia is refused.
     pub fn new(links: &[LinkDescription], floating: bool, gravity: Vector3<f64>) -> Result<Self, LinkageError> {
-        description::check(links, floating, &gravity)?;
-        let links_checked: Vec<Link> = links.iter().map(Link::new).collect();
+        Self::with_fixed(links, &[], floating, gravity)
+    }
+
+    /// As [`Linkage::new`], with links that move with others: they add mass to these, and have frames of their own. Their numbers count on
+    /// behind those of `links`.
+    pub fn with_fixed(
+        links: &[LinkDescription],
+        fixed: &[FixedLink],
+        floating: bool,
+        gravity: Vector3<f64>,
+    ) -> Result<Self, LinkageError> {
+        let mut whole = links.to_vec();
+        for link in fixed {
+            if let Some(carrier) = link.carrier {
+                link.join(&mut whole[carrier]);
+            }
+        }
+        description::check(&whole, floating, &gravity)?;
+        let names = links.iter().map(|link| &link.name);
         let mut linkage = Linkage {
-            links: links_checked,
-            names: links.iter().map(|link| link.name.clone()).collect(),
+            links: whole.iter().map(Link::new).collect(),
+            names: names.chain(fixed.iter().map(|link| &link.name)).cloned().collect(),
+            fixed: fixed.iter().map(Carried::new).collect(),
             floating,
             gravity,
             planar: None,
@@ -94,19 +124,29 @@ impl Linkage {
     /// Buffers for the methods of this linkage.
     pub fn scratch(&self) -> LinkageScratch {
         LinkageScratch {
-            frames: vec![Frame::ground(); self.links.len()],
+            frames: vec![Frame::ground(); self.names.len()],
             states: vec![LinkState::default(); self.links.len()],
             planar: vec![PlanarState::default(); self.planar.as_ref().map_or(0, |_| self.links.len())],
             coasting: vec![Coasting::default(); self.links.len()],
             forces: vec![0.0; self.velocity_count()],
             rest: vec![0.0; self.velocity_count()],
             standing: vec![0.0; self.velocity_count()],
+            pushed: vec![0.0; self.velocity_count()],
         }
     }
 
-    /// Number of links.
+    /// Number of links, with those that fixed joints carry.
     pub fn link_count(&self) -> usize {
-        self.links.len()
+        self.names.len()
+    }
+
+    /// The link with a joint that moves it, or a free root, that a link moves with: itself, or what it is fixed to; none for the ground.
+    #[inline]
+    fn carrier(&self, link: usize) -> Option<usize> {
+        match link.checked_sub(self.links.len()) {
+            None => Some(link),
+            Some(fixed) => self.fixed[fixed].carrier,
+        }
     }
 
     /// Name of a link.
@@ -117,11 +157,6 @@ impl Linkage {
     /// Index of the link with this name.
     pub fn link_index(&self, name: &str) -> Option<usize> {
         self.names.iter().position(|other| other == name)
-    }
-
-    /// Revolute or prismatic: the joint that carries a link.
-    pub fn joint_kind(&self, link: usize) -> JointKind {
-        self.links[link].kind
     }
 
     /// Whether the first link is free.
@@ -149,20 +184,22 @@ impl Linkage {
         self.links.len() + if self.floating { 5 } else { 0 }
     }
 
-    /// Index in the positions of the coordinate of the joint that carries `link`; none for a floating root.
+    /// Index in the positions of the coordinate of the joint that carries `link`; none for a floating root and a fixed joint.
     #[inline]
     pub fn joint_position_index(&self, link: usize) -> Option<usize> {
         match (self.floating, link) {
+            _ if link >= self.links.len() => None,
             (false, _) => Some(link),
             (true, 0) => None,
             (true, _) => Some(link + 6),
         }
     }
 
-    /// Index in the velocities of the rate of the joint that carries `link`; none for a floating root.
+    /// Index in the velocities of the rate of the joint that carries `link`; none for a floating root and a fixed joint.
     #[inline]
     pub fn joint_velocity_index(&self, link: usize) -> Option<usize> {
         match (self.floating, link) {
+            _ if link >= self.links.len() => None,
             (false, _) => Some(link),
             (true, 0) => None,
             (true, _) => Some(link + 5),
@@ -212,6 +249,41 @@ impl Linkage {
             };
             scratch.frames[i] = frame;
         }
+        for (i, fixed) in self.fixed.iter().enumerate() {
+            let ground = Frame::ground();
+            let carrier = fixed.carrier.map_or(&ground, |carrier| &scratch.frames[carrier]);
+            scratch.frames[self.links.len() + i] = fixed.on(carrier);
+        }
+    }
+
+    /// Where a link is at the positions `q`, and how it is turned. It needs no room, and takes the time of the joints before it.
+    pub fn pose(&self, q: &[f64], link: usize) -> (Vector3<f64>, Matrix3<f64>) {
+        let Some(carrier) = self.carrier(link) else {
+            let fixed = &self.fixed[link - self.links.len()];
+            return (fixed.origin, fixed.rotation);
+        };
+        if carrier != link {
+            let fixed = &self.fixed[link - self.links.len()];
+            let (position, rotation) = self.pose(q, carrier);
+            return (position + rotation * fixed.origin, rotation * fixed.rotation);
+        }
+        let Some(qi) = self.joint_position_index(link) else {
+            return (vector(q, 0), rotation_matrix([q[3], q[4], q[5], q[6]]));
+        };
+        let own = &self.links[link];
+        let parent = own.parent.map(|parent| self.pose(q, parent));
+        let (position, rotation) = parent.unwrap_or((Vector3::zeros(), Matrix3::identity()));
+        match own.kind {
+            JointKind::Revolute => {
+                let (sine, cosine) = sin_cos(q[qi]);
+                let turn = own.steady + own.cosine * cosine + own.sine * sine;
+                (position + rotation * own.origin, rotation * turn)
+            }
+            JointKind::Prismatic => {
+                let offset = rotation * (own.origin + own.axis * q[qi]);
+                (position + offset, rotation * own.rotation)
+            }
+        }
     }
 
     /// Frame of a link after [`Linkage::place`]; its reference point is the link's origin, on the joint that carries it.
@@ -244,6 +316,7 @@ impl Linkage {
         torque: &Vector3<f64>,
         point: &Vector3<f64>,
     ) {
+        let Some(link) = self.carrier(link) else { return };
         let arm = point - scratch.frames[link].position;
         let state = &mut scratch.states[link];
         state.load_force += force;
@@ -326,12 +399,58 @@ impl Linkage {
                 forces[i] += *load;
             }
         }
-        match (self.is_planar(), loaded) {
-            (true, true) => self.accelerate(q, &rest, &forces, scratch, out),
-            (true, false) => self.accelerate_unloaded(q, &rest, &forces, scratch, out),
-            (false, _) => self.accelerate_spatial::<LOADS>(&rest, &forces, scratch, out),
-        }
+        self.accelerate_from_rest(q, loaded, &rest, &forces, scratch, out);
         (scratch.forces, scratch.standing, scratch.rest) = (forces, standing, rest);
+    }
+
+    /// Mass of all links.
+    pub(crate) fn mass(&self) -> f64 {
+        self.links.iter().map(|link| link.mass).sum()
+    }
+
+    /// [`Linkage::push`] with velocity terms among the generalised forces, as [`Linkage::velocity_terms`] gives them.
+    pub(crate) fn push_with(
+        &self,
+        (q, v): (&[f64], &[f64]),
+        loaded: bool,
+        tau: &[f64],
+        scratch: &mut LinkageScratch,
+        out: &mut [f64],
+    ) {
+        if !loaded && self.planar.is_none() {
+            self.place(q, v, scratch);
+            self.clear_loads(scratch);
+        }
+        let rest = std::mem::take(&mut scratch.rest);
+        self.accelerate_from_rest(q, loaded, &rest, tau, scratch, out);
+        scratch.rest = rest;
+    }
+
+    fn accelerate_from_rest(
+        &self,
+        q: &[f64],
+        loaded: bool,
+        rest: &[f64],
+        tau: &[f64],
+        scratch: &mut LinkageScratch,
+        out: &mut [f64],
+    ) {
+        match (self.is_planar(), loaded) {
+            (true, true) => self.accelerate(q, rest, tau, scratch, out),
+            (true, false) => self.accelerate_unloaded(q, rest, tau, scratch, out),
+            (false, _) => self.accelerate_spatial::<LOADS>(rest, tau, scratch, out),
+        }
+    }
+
+    /// Adds the centrifugal, Coriolis and gyroscopic forces of a motion to the generalised forces `tau`.
+    pub(crate) fn velocity_terms(&self, q: &[f64], v: &[f64], scratch: &mut LinkageScratch, tau: &mut [f64]) {
+        self.place(q, v, scratch);
+        let mut terms = std::mem::take(&mut scratch.standing);
+        self.newton_euler::<VELOCITY>(v, scratch, &mut terms);
+        for (tau, term) in tau.iter_mut().zip(&terms) {
+            *tau -= term;
+        }
+        scratch.standing = terms;
     }
 
     /// Velocity of a point of `link` per unit of each velocity coordinate: 3 rows, one column for each velocity, row by
@@ -344,7 +463,7 @@ impl Linkage {
                 out[row * columns + column] = value[row];
             }
         };
-        let mut next = Some(link);
+        let mut next = self.carrier(link);
         while let Some(i) = next {
             let arm = point - scratch.frames[i].position;
             let axis = scratch.states[i].axis;
@@ -376,7 +495,7 @@ impl Linkage {
         mut visit: impl FnMut(usize, FrameSlope),
     ) {
         let frame = &scratch.frames[link];
-        let mut next = Some(link);
+        let mut next = self.carrier(link);
         while let Some(i) = next {
             let own = &scratch.frames[i];
             let arm = frame.position - own.position;
@@ -443,7 +562,7 @@ impl Linkage {
         torque: &Vector3<f64>,
         mut add: impl FnMut(usize, f64),
     ) {
-        let mut next = Some(link);
+        let mut next = self.carrier(link);
         while let Some(i) = next {
             let arm = scratch.frames[link].position - scratch.frames[i].position;
             let about = torque + arm.cross(force);
@@ -476,6 +595,27 @@ impl Linkage {
     pub fn potential_energy(&self, scratch: &LinkageScratch) -> f64 {
         let each = |(link, frame): (&Link, &Frame)| -link.mass * self.gravity.dot(&frame.point_position(&link.com));
         self.links.iter().zip(&scratch.frames).map(each).sum()
+    }
+}
+
+impl Carried {
+    fn new(link: &FixedLink) -> Self {
+        Carried {
+            carrier: link.carrier,
+            origin: link.origin,
+            rotation: rotation_matrix(link.rotation),
+        }
+    }
+
+    #[inline]
+    fn on(&self, carrier: &Frame) -> Frame {
+        let offset = carrier.rotation * self.origin;
+        Frame {
+            rotation: carrier.rotation * self.rotation,
+            position: carrier.position + offset,
+            velocity: carrier.velocity + carrier.angular_velocity.cross(&offset),
+            angular_velocity: carrier.angular_velocity,
+        }
     }
 }
 

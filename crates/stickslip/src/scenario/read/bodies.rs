@@ -1,6 +1,7 @@
 //! `[bodies.NAME]`.
 
 use super::*;
+use crate::integrate::Method;
 use crate::profile::Profile;
 
 /// A body as far as it could be read.
@@ -92,6 +93,7 @@ impl Reader {
             "mass" => self.mass(section).map(BodySpec::Mass),
             "inertia" => self.inertia(section).map(BodySpec::Inertia),
             "driver" => self.driver(section).map(BodySpec::Driver),
+            "fixed" => self.fixed(section).map(BodySpec::Driver),
             "rigid-body" => self.rigid_body(section).map(BodySpec::RigidBody),
             "linkage" => self.linkage(section).map(BodySpec::Linkage),
             _ => self.body_equations(section).map(BodySpec::Own),
@@ -226,13 +228,54 @@ impl Reader {
             self.count_mismatch(section, "start", start.len(), dimension);
             return None;
         }
-        Some(DriverSpec { motion, start, angular })
+        // The drive of a chain has none.
+        let shaped = section.keys.get("shape").is_some();
+        let shape = if shaped {
+            self.driven_shape(section, false)
+        } else {
+            None
+        };
+        for key in ["rotation", "rpy", "surface_velocity", "material"] {
+            if shaped && section.get("shape").is_none() && section.get(key).is_some() {
+                let message = format!("`{}` has no effect without `shape`", section.path_of(key));
+                self.report_at(section, key, message, "add a shape, or leave it out");
+            }
+        }
+        if shape.is_some() && dimension != 3 {
+            let message = format!("`{}` has a shape, and moves in {dimension} dimensions", section.path);
+            let help = "give its motion as a list of three: velocity = [\"10 mm/s\", 0, 0]";
+            self.report_at(section, "shape", message, help);
+            return None;
+        }
+        Some(DriverSpec {
+            motion,
+            start,
+            angular,
+            shape,
+        })
+    }
+
+    /// A body that does not move: a driver that stays where it is.
+    fn fixed(&mut self, section: &Section<'_>) -> Option<DriverSpec> {
+        if section.get("shape").is_none() {
+            self.missing(section, "shape");
+        }
+        let shape = self.driven_shape(section, true);
+        let position = self
+            .vector3(section, "position", &[Dimension::LENGTH])
+            .unwrap_or_default();
+        Some(DriverSpec {
+            motion: DriverMotion::Position(position.map(Profile::Constant).to_vec()),
+            start: vec![0.0; 3],
+            angular: Some(false),
+            shape: Some(shape?),
+        })
     }
 
     pub(super) fn rigid_body(&mut self, section: &Section<'_>) -> Option<RigidBodySpec> {
         let before = self.diagnostics.len();
-        let mass = self.number(section, "mass", &[Dimension::MASS], Sign::Positive);
-        let shape = self.shape(section);
+        let shape = self.shape(section, false);
+        let mass = self.mass_of(section, shape.as_ref());
         let inertia = self.inertia_tensor(section, Sign::Positive);
         if inertia.is_none() && section.get("inertia").is_none() && section.get("shape").is_none() {
             self.report(
@@ -251,17 +294,54 @@ impl Reader {
             return None;
         }
         let mass = mass?;
+        // Where the inertia follows from the shape so does the centre of mass, which is the origin of the body.
+        let shape = if inertia.is_none() {
+            shape.map(Shape::centred)
+        } else {
+            shape
+        };
         Some(RigidBodySpec {
             mass,
+            inertia: inertia.or_else(|| shape.as_ref().map(|shape| shape.inertia(mass)))?,
             shape,
-            inertia: inertia.or(shape.map(|shape| shape.inertia(mass)))?,
             position: position.unwrap_or_default(),
-            rotation: rotation.unwrap_or(NO_ROTATION),
+            rotation: rotation.unwrap_or(rules::NO_ROTATION),
             velocity: velocity.unwrap_or_default(),
             angular_velocity: angular_velocity.unwrap_or_default(),
             force,
             torque,
         })
+    }
+
+    /// The mass as written, or from the density and the shape.
+    fn mass_of(&mut self, section: &Section<'_>, shape: Option<&Shape>) -> Option<f64> {
+        let density = self.number(section, "density", &[Dimension::DENSITY], Sign::Positive);
+        let Some(entry) = section.get("density") else {
+            if section.get("mass").is_none() {
+                self.missing(section, "mass");
+            }
+            return self.number(section, "mass", &[Dimension::MASS], Sign::Positive);
+        };
+        if section.table.get("mass").is_some() {
+            self.report(
+                entry.key_span,
+                format!("`{}` has both `mass` and `density`", section.path),
+                "leave out one of them",
+            );
+            return None;
+        }
+        let volume = shape.map_or(0.0, Shape::volume);
+        if volume == 0.0 && section.get("shape").is_some_and(|_| shape.is_some()) || section.get("shape").is_none() {
+            let message = format!("`{}` needs a shape with a volume", section.path_of("density"));
+            self.report_at(
+                section,
+                "density",
+                message,
+                "give the mass, or a shape other than a point",
+            );
+            return None;
+        }
+        density.filter(|_| shape.is_some()).map(|density| density * volume)
     }
 
     fn three_profiles(&mut self, section: &Section<'_>, key: &str, dimension: Dimension) -> Vec<Profile> {
@@ -274,41 +354,6 @@ impl Reader {
         profiles
     }
 
-    fn shape(&mut self, section: &Section<'_>) -> Option<Shape> {
-        let inner = self.subsection(section, "shape", &keys::SHAPE)?;
-        let given: Vec<&str> = ["sphere", "box", "point"]
-            .into_iter()
-            .filter(|key| inner.get(key).is_some())
-            .collect();
-        let length = &[Dimension::LENGTH];
-        match given[..] {
-            ["sphere"] => self.number(&inner, "sphere", length, Sign::Positive).map(Shape::Sphere),
-            ["box"] => {
-                let edges = self.vector3(&inner, "box", length)?;
-                if let Some(edge) = edges.into_iter().find(|edge| *edge <= 0.0) {
-                    self.report_at(
-                        &inner,
-                        "box",
-                        format!("the edges of a box must be greater than 0, found {edge}"),
-                        "write the three edge lengths: box = [0.1, 0.2, 0.3]",
-                    );
-                    return None;
-                }
-                Some(Shape::Box(edges))
-            }
-            ["point"] if self.flag(&inner, "point")? => Some(Shape::Point),
-            _ if given.is_empty() && !inner.table.entries.is_empty() => None,
-            _ => {
-                self.report(
-                    inner.span,
-                    format!("`{}` should be exactly one of sphere, box and point", inner.path),
-                    "write { sphere = \"0.1 m\" }, { box = [0.1, 0.2, 0.3] } or { point = true }",
-                );
-                None
-            }
-        }
-    }
-
     /// xx, yy, zz and perhaps xy, xz, yz: a tensor that some distribution of mass has.
     fn inertia_tensor(&mut self, section: &Section<'_>, sign: Sign) -> Option<[f64; 6]> {
         let numbers = self.vector(section, "inertia", &[Dimension::INERTIA])?;
@@ -316,35 +361,9 @@ impl Reader {
         for (place, number) in tensor.iter_mut().zip(&numbers) {
             *place = *number;
         }
-        let [xx, yy, zz, xy, xz, yz] = tensor;
-        let path = section.path_of("inertia");
-        let mut refuse = |message: String| {
-            self.report_at(
-                section,
-                "inertia",
-                message,
-                "write the moments about the centre of mass as xx, yy, zz, then the products xy, xz, yz if any",
-            );
-            None
-        };
-        let smallest = xx.min(yy).min(zz);
-        if smallest < 0.0 || (smallest == 0.0 && sign == Sign::Positive) {
-            return refuse(format!("`{path}` has a moment that is not greater than 0: {smallest}"));
-        }
-        // Moments are sums of m(y² + z²) and the like, so none exceeds the sum of the other two.
-        let slack = 1.0 + 1e-9;
-        if xx > (yy + zz) * slack || yy > (xx + zz) * slack || zz > (xx + yy) * slack {
-            return refuse(format!(
-                "no body has the moments `{path}` = {xx}, {yy}, {zz}: one exceeds the sum of the other two"
-            ));
-        }
-        let determinant = xx * (yy * zz - yz * yz) - xy * (xy * zz - yz * xz) + xz * (xy * yz - yy * xz);
-        let scale = xx.max(yy).max(zz);
-        let minors = [xx * yy - xy * xy, xx * zz - xz * xz, yy * zz - yz * yz];
-        if minors.iter().any(|minor| *minor < -1e-12 * scale * scale) || determinant < -1e-12 * scale * scale * scale {
-            return refuse(format!(
-                "the products of inertia in `{path}` are too large for its moments"
-            ));
+        if let Some((message, help)) = rules::inertia_fault(&section.path_of("inertia"), tensor, sign) {
+            self.report_at(section, "inertia", message, help);
+            return None;
         }
         Some(tensor)
     }
@@ -363,11 +382,8 @@ impl Reader {
             return None;
         };
         if items.is_empty() {
-            self.report(
-                entry.node.span,
-                format!("`{}` has no links", section.path),
-                "a linkage needs at least one link",
-            );
+            let (message, help) = rules::no_links(&section.path);
+            self.report(entry.node.span, message, help);
         }
         let all_names: Vec<&str> = items.iter().filter_map(|item| text_of(item, "name")).collect();
         let mut links: Vec<LinkSpec> = Vec::new();
@@ -393,32 +409,38 @@ impl Reader {
             let inner = self.section(&path, table, span, &keys::LINK);
             if let Some(link) = self.link(&inner, &links, &all_names, floating && index == 0) {
                 let carries = items.iter().any(|other| text_of(other, "parent") == Some(&link.name));
-                if link.mass == 0.0 && !carries && link.joint_type != JointType::Fixed {
-                    self.report_at(
-                        &inner,
-                        "mass",
-                        format!(
-                            "the link `{}` has no mass and carries none, so nothing resists its motion",
-                            link.name
-                        ),
-                        "give it a mass greater than 0",
-                    );
+                if let Some((message, help)) = rules::massless_fault(&link, carries) {
+                    self.report_at(&inner, "mass", message, help);
                 }
                 links.push(link);
             }
         }
-        if floating && links.iter().skip(1).any(|link| link.parent.is_none()) {
-            self.report_at(
-                section,
-                "floating",
-                format!(
-                    "`{}` is floating, but more than one link hangs on the ground",
-                    section.path
-                ),
-                "only the root, which comes first, has parent = \"ground\"",
-            );
+        if let Some((message, help)) = rules::floating_fault(&section.path, floating, &links) {
+            self.report_at(section, "floating", message, help);
         }
-        (self.diagnostics.len() == before).then_some(LinkageSpec { links, floating })
+        let base = self.base(section, floating);
+        (self.diagnostics.len() == before).then(|| LinkageSpec::new(links, floating, base))
+    }
+
+    /// Where a free root begins.
+    fn base(&mut self, section: &Section<'_>, floating: bool) -> BaseSpec {
+        let Some(inner) = self.subsection(section, "base", &keys::BASE) else {
+            return BaseSpec::default();
+        };
+        if !floating {
+            let message = format!("`{}` has no effect: the linkage hangs on the ground", inner.path);
+            self.report_at(section, "base", message, "write floating = true, or leave it out");
+        }
+        let position = self.vector3(&inner, "position", &[Dimension::LENGTH]);
+        let rotation = self.rotation(&inner, "rotation");
+        let velocity = self.vector3(&inner, "velocity", &[Dimension::VELOCITY]);
+        let angular_velocity = self.vector3(&inner, "angular_velocity", &[Dimension::ANGULAR_VELOCITY]);
+        BaseSpec {
+            position: position.unwrap_or_default(),
+            rotation: rotation.unwrap_or(rules::NO_ROTATION),
+            velocity: velocity.unwrap_or_default(),
+            angular_velocity: angular_velocity.unwrap_or_default(),
+        }
     }
 
     fn link(&mut self, section: &Section<'_>, earlier: &[LinkSpec], all: &[&str], free_root: bool) -> Option<LinkSpec> {
@@ -438,17 +460,8 @@ impl Reader {
             self.check_name(joint, entry.node.span, "joint");
         }
         if let (Some(name), Some(joint)) = (&name, &joint) {
-            for (part, key) in [(name, "name"), (joint, "joint")] {
-                if earlier.iter().any(|link| link.name == *part || link.joint == *part)
-                    || (key == "joint" && name == joint)
-                {
-                    self.report_at(
-                        section,
-                        key,
-                        format!("the name `{part}` is taken in this linkage"),
-                        "links and joints of a linkage need names that are all different",
-                    );
-                }
+            for (key, (message, help)) in rules::part_taken(name, joint, earlier) {
+                self.report_at(section, key, message, help);
             }
         }
         let joint_type = if free_root && section.get("type").is_none() {
@@ -466,31 +479,41 @@ impl Reader {
         };
         let origin = self.vector3(section, "origin", &[Dimension::LENGTH]);
         let rotation = self.rotation(section, "rotation");
+        let motion = self.profile(section, "motion", length).map(|(motion, _)| motion);
+        let force = self.three_profiles(section, "force", Dimension::FORCE);
+        let torque = self.three_profiles(section, "torque", Dimension::TORQUE);
+        let idle: &[&str] = match joint_type {
+            _ if free_root => &["rotation", "rpy", "position", "velocity", "limits", "motion"],
+            Some(JointType::Fixed) => &["axis", "position", "velocity", "limits", "motion"],
+            _ if section.get("motion").is_some() => &["position", "velocity", "limits"],
+            _ => &[],
+        };
+        for key in idle {
+            if section.get(key).is_some() {
+                let (why, help) = match joint_type {
+                    _ if free_root => ("the root is free", "say in `base` of the linkage where the root begins"),
+                    Some(JointType::Fixed) => ("the joint does not move", "leave it out"),
+                    _ => ("`motion` says where the joint is", "leave it out"),
+                };
+                self.report_at(
+                    section,
+                    key,
+                    format!("`{}` has no effect: {why}", section.path_of(key)),
+                    help,
+                );
+            }
+        }
         let mass = self.number(section, "mass", &[Dimension::MASS], Sign::NotNegative);
         let com = self.vector3(section, "com", &[Dimension::LENGTH]);
-        let shape = self.shape(section);
+        let shape = self.shape(section, false);
         let inertia = self.inertia_tensor(section, Sign::NotNegative);
         let position = self.number(section, "position", length, Sign::Any).unwrap_or(0.0);
         let velocity = self.number(section, "velocity", speed, Sign::Any).unwrap_or(0.0);
         let limits = self
             .vector(section, "limits", length)
             .map(|limits| [limits[0], limits[1]]);
-        if let Some([low, high]) = limits {
-            if low >= high {
-                self.report_at(
-                    section,
-                    "limits",
-                    format!("the lower limit {low} is not below the upper limit {high}"),
-                    "write the lower limit first",
-                );
-            } else if position < low || position > high {
-                self.report_at(
-                    section,
-                    "limits",
-                    format!("the joint begins at {position}, outside its limits {low} … {high}"),
-                    "give the joint a `position` between its limits",
-                );
-            }
+        if let Some((message, help)) = limits.and_then(|limits| rules::limits_fault(limits, position)) {
+            self.report_at(section, "limits", message, help);
         }
         if self.diagnostics.len() > before {
             return None;
@@ -503,13 +526,18 @@ impl Reader {
             joint_type: joint_type?,
             axis,
             origin: origin.unwrap_or_default(),
-            rotation: rotation.unwrap_or(NO_ROTATION),
+            rotation: rotation.unwrap_or(rules::NO_ROTATION),
             mass,
             com: com.unwrap_or_default(),
-            inertia: inertia.or(shape.map(|shape| shape.inertia(mass))).unwrap_or_default(),
+            inertia: inertia
+                .or_else(|| shape.as_ref().map(|shape| shape.inertia(mass)))
+                .unwrap_or_default(),
             position,
             velocity,
             limits,
+            motion,
+            force,
+            torque,
             shape,
         })
     }
@@ -529,30 +557,12 @@ impl Reader {
             return Some(Some(index));
         }
         let own_name = text_in(section.table, "name").unwrap_or("");
-        let own = own_name == parent;
         let place = |name: &str| all.iter().position(|other| *other == name);
-        if !own && place(parent).is_some() && place(parent) < place(own_name) {
+        if own_name != parent && place(parent).is_some() && place(parent) < place(own_name) {
             // It was listed in time and could not be read, which has been reported.
             return None;
         }
-        let (message, help) = if own {
-            (
-                format!("the link `{parent}` is its own parent"),
-                "a link hangs on another link or on \"ground\"".to_string(),
-            )
-        } else if all.contains(&parent) {
-            (
-                format!("the parent `{parent}` comes after its child"),
-                format!("list `{parent}` before this link"),
-            )
-        } else {
-            let names = all.iter().copied().chain(["ground"]);
-            let help = match nearest(parent, names.clone()) {
-                Some(name) => format!("did you mean \"{name}\"?"),
-                None => format!("the parent is one of {}", list_words(names)),
-            };
-            (format!("there is no link `{}` to hang on", shorten(parent)), help)
-        };
+        let (message, help) = rules::parent_fault(own_name, parent, all);
         self.report_at(section, "parent", message, help);
         None
     }
@@ -567,7 +577,44 @@ impl Reader {
     }
 }
 
-const NO_ROTATION: [f64; 4] = [1.0, 0.0, 0.0, 0.0];
+/// A joint with `motion` is held by a gear to a driver that moves so: rigid where the method has that, stiff elsewhere.
+pub(super) fn drive_joints(
+    bodies: &mut Vec<Body>,
+    elements: &mut Vec<(String, Option<ElementSpec>)>,
+    simulation: &SimulationSpec,
+) {
+    let rigid = Method::named(&simulation.integrator).is_some_and(Method::implicit);
+    for body in 0..bodies.len() {
+        let Some(BodySpec::Linkage(linkage)) = &bodies[body].spec else {
+            continue;
+        };
+        let driven = linkage.links.iter().enumerate().filter_map(|(link, spec)| {
+            let motion = spec.motion.clone()?;
+            let driver = DriverSpec {
+                motion: DriverMotion::Position(vec![motion]),
+                start: vec![0.0],
+                angular: Some(spec.joint_type == JointType::Revolute),
+                shape: None,
+            };
+            Some((link, format!("{}.{}", bodies[body].name, spec.joint), driver))
+        });
+        for (link, name, driver) in driven.collect::<Vec<_>>() {
+            let between = [Port::Joint { body, link }, Port::Body(bodies.len())];
+            bodies.push(Body {
+                name: format!("{name}.motion"),
+                spec: Some(BodySpec::Driver(driver)),
+            });
+            let gear = GearSpec {
+                between,
+                ratio: [1.0, 1.0],
+                stiffness: None,
+                damping: None,
+                rigid,
+            };
+            elements.push((format!("{name}.drive"), Some(ElementSpec::Gear(gear))));
+        }
+    }
+}
 
 /// The type a listed word stands for.
 pub(super) fn joint_type(word: &str) -> JointType {

@@ -4,6 +4,51 @@ use super::bodies::{Body, joint_type};
 use super::ends::{Ends, Motion, Nature, Surroundings, ports};
 use super::friction::Role;
 use super::*;
+use crate::element::own::{OwnElement, OwnLaw};
+use crate::scenario::{Connection, OwnElementSpec};
+use std::sync::Arc;
+
+/// Where an element is: its ends, its `ratio`, and what else there is.
+pub(in crate::scenario) struct Placing<'p> {
+    pub(super) ends: &'p Ends,
+    ratio: Option<[f64; 2]>,
+    around: &'p Surroundings<'p>,
+}
+
+impl Placing<'_> {
+    /// An element with this law between its two ends, at these points of bodies.
+    pub(super) fn with_law(&self, law: impl OwnElement + 'static, at: [[f64; 3]; 2]) -> ElementSpec {
+        ElementSpec::Own(OwnElementSpec {
+            connections: vec![Connection {
+                between: self.ends.ports,
+                ratio: self.ratio,
+                at,
+                bodies: [None; 2],
+            }],
+            law: OwnLaw(Arc::new(law)),
+        })
+    }
+}
+
+/// Reads the keys of an element; what is wrong with them is reported.
+pub(in crate::scenario) type ReadElement = fn(&mut Reader, &Section<'_>, &Placing<'_>) -> Option<ElementSpec>;
+
+// One for each kind, named by its keys.
+pub(in crate::scenario) const SPRING: ReadElement =
+    |reader, section, at| reader.spring(section, at.ends, at.ratio).map(ElementSpec::Spring);
+pub(in crate::scenario) const FRICTION: ReadElement =
+    |reader, section, at| (reader.friction(section, at.ends, at.ratio, at.around)).map(ElementSpec::Friction);
+pub(in crate::scenario) const CONTACT: ReadElement =
+    |reader, section, at| reader.contact(section, at.ends, at.around).map(ElementSpec::Contact);
+pub(in crate::scenario) const STOP: ReadElement =
+    |reader, section, at| reader.stop(section, at.ends, at.ratio).map(ElementSpec::Stop);
+pub(in crate::scenario) const JOINT: ReadElement =
+    |reader, section, at| reader.joint(section, at.ends, at.around).map(ElementSpec::Joint);
+pub(in crate::scenario) const ACTUATOR: ReadElement =
+    |reader, section, at| reader.actuator(section, at.ends, at.ratio).map(ElementSpec::Actuator);
+pub(in crate::scenario) const GEAR: ReadElement =
+    |reader, section, at| reader.gear(section, at.ends, at.ratio).map(ElementSpec::Gear);
+pub(in crate::scenario) const EQUATIONS: ReadElement = |reader, section, at| reader.element_equations(section, at);
 
 impl Reader {
     pub(super) fn elements(
@@ -57,18 +102,12 @@ impl Reader {
             ports: [Port::Ground; 2],
             motions: [Motion::Unread; 2],
         });
-        let spec = match kind {
-            "spring" => self.spring(section, &ends_or, ratio).map(ElementSpec::Spring),
-            "friction" => self
-                .friction(section, &ends_or, ratio, around)
-                .map(ElementSpec::Friction),
-            "contact" => self.contact(section, &ends_or, around).map(ElementSpec::Contact),
-            "stop" => self.stop(section, &ends_or, ratio).map(ElementSpec::Stop),
-            "joint" => self.joint(section, &ends_or, around).map(ElementSpec::Joint),
-            "actuator" => self.actuator(section, &ends_or, ratio).map(ElementSpec::Actuator),
-            "gear" => self.gear(section, &ends_or, ratio).map(ElementSpec::Gear),
-            _ => self.element_equations(section, &ends_or, ratio).map(ElementSpec::Own),
+        let place = Placing {
+            ends: &ends_or,
+            ratio,
+            around,
         };
+        let spec = section.keys.element.and_then(|read| read(self, section, &place));
         if self.diagnostics.len() > before { None } else { spec }
     }
 
@@ -78,31 +117,16 @@ impl Reader {
         let damping = self.number(section, "damping", nature.damping(), Sign::NotNegative);
         let length = self.number(section, "length", nature.length(), Sign::Any);
         let preload = self.number(section, "preload", nature.force(), Sign::Any);
-        if let (Some(_), Some(entry)) = (section.get("length"), section.get("preload")) {
-            self.report(
-                entry.key_span,
-                format!("`{}` has both `length` and `preload`", section.path),
-                "either one says how far the spring is stretched at the start: keep one",
-            );
-        }
-        if ends.dimension() > 1 && length.is_some_and(|length| length < 0.0) {
-            self.report_at(
-                section,
-                "length",
-                "a spring in the plane or in space cannot have a negative length",
-                "lengths below 0 have a meaning only along a line",
-            );
-        }
         let at = self.points_at(section);
-        if let Some(entry) = section.get("at")
-            && ends.both_scalar()
-            && !ends.motions.contains(&Motion::Unread)
-        {
-            self.report(
-                entry.key_span,
-                "`at` is for springs between points in 2-D or 3-D",
-                "along a line write `length`, the distance at rest",
-            );
+        let given = |key: &str| section.get(key).is_some();
+        // A length that could not be read has been reported.
+        let written = length.or(given("length").then_some(0.0));
+        let faults = rules::spring_faults(&section.path, ends.motions, (written, given("preload"), given("at")));
+        for (key, (message, help)) in faults {
+            match section.get(key) {
+                Some(entry) if key != "length" => self.report(entry.key_span, message, help),
+                _ => self.report_at(section, key, message, help),
+            }
         }
         let implicit = self.flag(section, "implicit");
         Some(SpringSpec {
@@ -181,10 +205,7 @@ impl Reader {
         let surface = match self.subsection(section, "surface", &keys::SURFACE) {
             Some(surface) => self.plane(&surface),
             None => {
-                let spheres = ends
-                    .ports
-                    .iter()
-                    .all(|port| matches!(shape_of(*port, around.bodies), Some(Shape::Sphere(_))));
+                let spheres = rules::are_spheres(ends.ports, |body| around.bodies.get(body)?.spec.as_ref());
                 if section.get("surface").is_none() && !spheres && !ends.motions.contains(&Motion::Unread) {
                     self.missing(section, "surface");
                 }
@@ -209,21 +230,13 @@ impl Reader {
         let lower = self.number(section, "lower", nature.length(), Sign::Any);
         let upper = self.number(section, "upper", nature.length(), Sign::Any);
         if section.get("lower").is_none() && section.get("upper").is_none() {
-            self.report(
-                section.span,
-                format!("`{}` has neither `lower` nor `upper`", section.path),
-                "add, for example: upper = \"10 mm\"",
-            );
+            let (message, help) = rules::no_stop(&section.path);
+            self.report(section.span, message, help);
         }
         if let (Some(lower), Some(upper)) = (lower, upper)
-            && lower >= upper
+            && let Some((message, help)) = rules::stop_fault(lower, upper)
         {
-            self.report_at(
-                section,
-                "lower",
-                format!("`lower` ({lower}) is not below `upper` ({upper})"),
-                "swap the two",
-            );
+            self.report_at(section, "lower", message, help);
         }
         let normal = self.normal_law(section);
         Some(StopSpec {
@@ -287,6 +300,17 @@ impl Reader {
                 "leave it out, or choose another type",
             );
         }
+        let idle = ["stiffness", "damping", "rotational_stiffness", "rotational_damping"];
+        let rigid = self.rigid(section, &idle);
+        for key in ["friction", "torque"].iter().filter(|_| rigid) {
+            if let Some(entry) = section.get(key) {
+                self.report(
+                    entry.key_span,
+                    format!("a rigid joint has no `{key}` of its own"),
+                    "make the other joints of the loop those of a linkage, and write a friction or an actuator `on` one of them",
+                );
+            }
+        }
         Some(JointSpec {
             between: ends.ports,
             joint_type: kind?,
@@ -298,6 +322,7 @@ impl Reader {
             rotational_damping,
             friction,
             torque,
+            rigid,
         })
     }
 
@@ -306,19 +331,8 @@ impl Reader {
         let (value, _) = self.profiles(section, "value", nature.force())?;
         let dimension = ends.dimension();
         if value.len() != dimension && !ends.motions.contains(&Motion::Unread) {
-            let message = format!(
-                "`{}` has {} {}, but the bodies have {dimension} {}",
-                section.path_of("value"),
-                value.len(),
-                plural(value.len(), "component"),
-                plural(dimension, "dimension")
-            );
-            self.report_at(
-                section,
-                "value",
-                message,
-                "write one profile per axis: value = [\"sin(t)\", 0, 0]",
-            );
+            let (message, help) = rules::count_of_ends(&section.path_of("value"), value.len(), dimension);
+            self.report_at(section, "value", message, help);
         }
         Some(ActuatorSpec {
             between: ends.ports,
@@ -335,20 +349,22 @@ impl Reader {
             ratio: ratio?,
             stiffness,
             damping,
+            rigid: self.rigid(section, &["stiffness", "damping"]),
         })
     }
-}
 
-fn shape_of(port: Port, bodies: &[Body]) -> Option<Shape> {
-    match port {
-        Port::Body(body) => match bodies.get(body)?.spec.as_ref()? {
-            BodySpec::RigidBody(rigid) => rigid.shape,
-            _ => None,
-        },
-        Port::Link { body, link } => match bodies.get(body)?.spec.as_ref()? {
-            BodySpec::Linkage(linkage) => linkage.links.get(link)?.shape,
-            _ => None,
-        },
-        _ => None,
+    /// The flag `rigid`, beside which some keys have no effect.
+    fn rigid(&mut self, section: &Section<'_>, idle: &[&str]) -> bool {
+        let rigid = self.flag(section, "rigid") == Some(true);
+        for key in idle.iter().filter(|_| rigid) {
+            if let Some(entry) = section.get(key) {
+                self.report(
+                    entry.key_span,
+                    format!("`{key}` has no effect beside rigid = true"),
+                    "leave one of them out",
+                );
+            }
+        }
+        rigid
     }
 }

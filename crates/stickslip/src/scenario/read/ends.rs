@@ -1,47 +1,8 @@
 //! What elements are attached to: ports, how their motion is counted, and which can be joined.
 
 use super::bodies::Body;
+pub(super) use super::rules::Motion;
 use super::*;
-
-/// How the motion of a port is counted.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Motion {
-    /// Does not move.
-    Ground,
-    /// A point in 1, 2 or 3 dimensions, in m.
-    Point(usize),
-    /// An angle, in rad.
-    Turn,
-    /// A driver of one coordinate that may be m or rad.
-    Scalar,
-    /// A rigid body or a link.
-    Rigid,
-    /// A joint without a single coordinate.
-    NoCoordinate,
-    /// A body that could not be read.
-    Unread,
-}
-
-impl Motion {
-    pub fn is_scalar(self) -> bool {
-        matches!(
-            self,
-            Self::Ground | Self::Point(1) | Self::Turn | Self::Scalar | Self::Unread
-        )
-    }
-
-    pub fn describe(self) -> String {
-        match self {
-            Self::Point(1) => "moves along a line".into(),
-            Self::Point(n) => format!("is a point in {n} dimensions"),
-            Self::Turn => "turns".into(),
-            Self::Rigid => "is a rigid body".into(),
-            Self::NoCoordinate => "is a joint without a single coordinate".into(),
-            Self::Ground => "is the fixed world".into(),
-            Self::Scalar | Self::Unread => "has one coordinate".into(),
-        }
-    }
-}
 
 /// Units of an element: of a line, of a rotation, or whichever is written.
 #[derive(Clone, Copy, PartialEq)]
@@ -78,7 +39,7 @@ impl Nature {
 
 /// The two ports of an element.
 #[derive(Clone, Copy)]
-pub(super) struct Ends {
+pub(in crate::scenario) struct Ends {
     pub ports: [Port; 2],
     pub motions: [Motion; 2],
 }
@@ -86,12 +47,7 @@ pub(super) struct Ends {
 impl Ends {
     /// Dimensions of the relative motion of two points.
     pub fn dimension(&self) -> usize {
-        let count = |motion: &Motion| match motion {
-            Motion::Point(n) => *n,
-            Motion::Rigid => 3,
-            _ => 1,
-        };
-        self.motions.iter().map(count).max().unwrap_or(1)
+        Motion::dimension(self.motions)
     }
 
     pub fn nature(&self, has_ratio: bool) -> Nature {
@@ -106,14 +62,10 @@ impl Ends {
             Nature::Either
         }
     }
-
-    pub fn both_scalar(&self) -> bool {
-        self.motions.iter().all(|motion| motion.is_scalar())
-    }
 }
 
 /// What the elements may refer to.
-pub(super) struct Surroundings<'a> {
+pub(in crate::scenario) struct Surroundings<'a> {
     pub bodies: &'a [Body],
     pub ports: Vec<(String, Port, Motion)>,
     pub elements: Vec<&'a str>,
@@ -259,55 +211,15 @@ impl Reader {
                 .find(|(_, other, _)| *other == port)
                 .map_or("ground", |(name, ..)| name.as_str())
         };
-        if ends.motions.contains(&Motion::Unread) {
-            return true;
-        }
-        let described: Vec<String> = (0..2)
-            .map(|i| format!("`{}` {}", name(i), ends.motions[i].describe()))
-            .collect();
-        let described = described.join(" and ");
-        let refusal: Option<(String, String)> = if ends.ports[0] == ends.ports[1] {
-            Some((
-                format!("`{}` joins `{}` to itself", section.path, name(0)),
-                "name two different bodies; `ground` is the fixed world".into(),
-            ))
-        } else if ends.motions.contains(&Motion::NoCoordinate) {
-            let index = usize::from(ends.motions[1] == Motion::NoCoordinate);
-            Some((
-                format!("the joint `{}` has no single coordinate to act on", name(index)),
-                "act on a revolute or prismatic joint, or between the links".into(),
-            ))
-        } else {
-            match kind {
-                "stop" | "gear" if !ends.both_scalar() => Some((
-                    format!("a {kind} acts between bodies with one coordinate, but {described}"),
-                    "use it on masses along a line, inertias and joints of linkages; for bodies in space use `contact` or `joint`".into(),
-                )),
-                "friction" if ends.motions.contains(&Motion::Rigid) => Some((
-                    format!("friction cannot act on a whole rigid body: {described}"),
-                    "use kind = \"contact\" with `friction = { law = … }`, or act `on` a joint".into(),
-                )),
-                "joint" if !ends.motions.iter().all(|motion| matches!(motion, Motion::Rigid | Motion::Ground)) => Some((
-                    format!("a joint holds rigid bodies, but {described}"),
-                    "joint two bodies of kind = \"rigid-body\", links, or one of them and \"ground\"".into(),
-                )),
-                "contact" if ends.motions.iter().any(|motion| matches!(motion, Motion::Turn)) => Some((
-                    format!("a contact needs bodies with a place, but {described}"),
-                    "for the end of a rotation use kind = \"stop\"".into(),
-                )),
-                "contact" if ends.motions[0] == Motion::Ground => Some((
-                    "the first body of a contact is the one that touches; here it is the ground".into(),
-                    "swap the two names: the surface belongs to the second".into(),
-                )),
-                _ if has_ratio && !ends.both_scalar() => Some((
-                    format!("`ratio` is for bodies with one coordinate, but {described}"),
-                    "leave out `ratio`".into(),
-                )),
-                "contact" | "joint" => None,
-                _ => mismatch(ends, has_ratio).map(|help| (format!("these two do not fit together: {described}"), help.to_string())),
-            }
+        let joined = rules::Joined {
+            kind,
+            path: &section.path,
+            names: [name(0), name(1)],
+            ports: ends.ports,
+            motions: ends.motions,
+            has_ratio,
         };
-        match refusal {
+        match rules::ends_fault(&joined) {
             Some((message, help)) => {
                 self.report_at(section, key, message, help);
                 false
@@ -317,71 +229,42 @@ impl Reader {
     }
 }
 
-/// Why two motions have no difference, as advice; `None` if they have one.
-fn mismatch(ends: &Ends, has_ratio: bool) -> Option<&'static str> {
-    match ends.motions {
-        [Motion::Ground, _] | [_, Motion::Ground] => None,
-        [Motion::Point(1), Motion::Turn] | [Motion::Turn, Motion::Point(1)] => (!has_ratio).then_some(
-            "say how m and rad are related, for example: ratio = [1, \"50 mm\"] for a line driven by a pulley of 50 mm",
-        ),
-        [Motion::Scalar, Motion::Point(1) | Motion::Turn] | [Motion::Point(1) | Motion::Turn, Motion::Scalar] => None,
-        [Motion::Scalar, Motion::Scalar] | [Motion::Turn, Motion::Turn] => None,
-        [Motion::Rigid, Motion::Rigid | Motion::Point(3)] | [Motion::Point(3), Motion::Rigid] => None,
-        [Motion::Point(a), Motion::Point(b)] if a == b => None,
-        _ => {
-            Some("give both bodies the same number of dimensions: a list as `position`, or as the profile of a driver")
-        }
-    }
-}
-
 /// Everything an element can name.
 pub(super) fn ports(bodies: &[Body]) -> Vec<(String, Port, Motion)> {
     let mut ports = Vec::new();
     for (index, body) in bodies.iter().enumerate() {
-        let motion = match &body.spec {
-            None => continue,
-            Some(BodySpec::Own(own)) => {
-                for (link, coordinate) in own.body.coordinates().iter().enumerate() {
-                    let port = Port::Joint { body: index, link };
-                    ports.push((format!("{}.{coordinate}", body.name), port, Motion::Scalar));
-                }
-                for (link, frame) in own.body.frames().iter().enumerate() {
-                    let port = Port::Link { body: index, link };
-                    ports.push((format!("{}.{frame}", body.name), port, Motion::Rigid));
-                }
-                continue;
+        let Some(spec) = &body.spec else { continue };
+        let parts: Vec<(String, Port)> = match spec {
+            BodySpec::Own(own) => {
+                let (coordinates, frames) = (own.body.coordinates(), own.body.frames());
+                let joints = coordinates.iter().enumerate();
+                let links = frames.iter().enumerate();
+                joints
+                    .map(|(link, name)| (name.to_string(), Port::Joint { body: index, link }))
+                    .chain(links.map(|(link, name)| (name.to_string(), Port::Link { body: index, link })))
+                    .collect()
             }
-            Some(BodySpec::Mass(mass)) => Motion::Point(mass.position.len()),
-            Some(BodySpec::Inertia(_)) => Motion::Turn,
-            Some(BodySpec::Driver(driver)) => match (driver.motion.profiles().len(), driver.angular) {
-                (1, None) => Motion::Scalar,
-                (1, Some(true)) => Motion::Turn,
-                (count, _) => Motion::Point(count),
-            },
-            Some(BodySpec::RigidBody(_)) => Motion::Rigid,
-            Some(BodySpec::Linkage(linkage)) => {
-                for (link, spec) in linkage.links.iter().enumerate() {
-                    let motion = match spec.joint_type {
-                        _ if linkage.floating && link == 0 => Motion::NoCoordinate,
-                        JointType::Revolute => Motion::Turn,
-                        JointType::Prismatic => Motion::Point(1),
-                        JointType::Spherical | JointType::Fixed => Motion::NoCoordinate,
-                    };
-                    ports.push((
-                        format!("{}.{}", body.name, spec.joint),
-                        Port::Joint { body: index, link },
-                        motion,
-                    ));
-                    ports.push((
-                        format!("{}.{}", body.name, spec.name),
-                        Port::Link { body: index, link },
-                        Motion::Rigid,
-                    ));
-                }
+            BodySpec::Linkage(linkage) => {
+                let links = linkage.links.iter().enumerate();
+                links
+                    .flat_map(|(link, spec)| {
+                        [
+                            (spec.joint.clone(), Port::Joint { body: index, link }),
+                            (spec.name.clone(), Port::Link { body: index, link }),
+                        ]
+                    })
+                    .collect()
+            }
+            _ => {
+                let motion = Motion::of(spec, Port::Body(index)).unwrap_or(Motion::Unread);
+                ports.push((body.name.clone(), Port::Body(index), motion));
                 continue;
             }
         };
-        ports.push((body.name.clone(), Port::Body(index), motion));
+        for (part, port) in parts {
+            let motion = Motion::of(spec, port).unwrap_or(Motion::Unread);
+            ports.push((format!("{}.{part}", body.name), port, motion));
+        }
     }
     ports.push(("ground".to_string(), Port::Ground, Motion::Ground));
     ports

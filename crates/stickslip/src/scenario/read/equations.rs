@@ -1,9 +1,9 @@
 //! `kind = "equations"`: elements and bodies of the user's own.
 
-use super::ends::{Ends, Motion};
+use super::elements::Placing;
+use super::ends::Motion;
 use super::*;
 use crate::body::own::{MOST_COORDINATES, OwnBodySpec};
-use crate::element::own::{Connection, OwnElementSpec, OwnLaw};
 use crate::equations::{BodyEquations, BodyPart, BodyTexts, ElementEquations, FrameTexts, Names};
 use crate::inclusion::{Finding, Place};
 use crate::profile::parser::{is_name, is_word};
@@ -129,12 +129,8 @@ impl Reader {
         rates
     }
 
-    pub(super) fn element_equations(
-        &mut self,
-        section: &Section<'_>,
-        ends: &Ends,
-        ratio: Option<[f64; 2]>,
-    ) -> Option<OwnElementSpec> {
+    pub(super) fn element_equations(&mut self, section: &Section<'_>, place: &Placing<'_>) -> Option<ElementSpec> {
+        let ends = place.ends;
         let before = self.diagnostics.len();
         let (names, tables) = self.names(section);
         let force = self.formula_list(section, "force");
@@ -171,15 +167,7 @@ impl Reader {
         match ElementEquations::new(&names, &texts(&force), stored.as_ref(), &texts(&rates)) {
             Ok(law) => {
                 self.warn_of_idle_parameters(section, &names, |parameter| law.uses_parameter(parameter));
-                Some(OwnElementSpec {
-                    connections: vec![Connection {
-                        between: ends.ports,
-                        ratio,
-                        at,
-                        bodies: [None; 2],
-                    }],
-                    law: OwnLaw(Arc::new(law)),
-                })
+                Some(place.with_law(law, at))
             }
             Err(findings) => {
                 let motion = if axes == 1 { "x, v" } else { "x.x, v.x, …" };

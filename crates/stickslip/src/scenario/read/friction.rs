@@ -3,6 +3,7 @@
 use super::ends::{Ends, Motion, Nature, Surroundings};
 use super::*;
 use crate::element::curve::CurveSide;
+use stickslip_core::registry::{self, Family};
 
 /// Where a friction law is written.
 #[derive(Clone, Copy, PartialEq)]
@@ -42,14 +43,8 @@ impl Reader {
             [Port::Body(body), Port::Ground] | [Port::Ground, Port::Body(body)] => around.bodies[body].spec.as_ref(),
             _ => None,
         };
-        let reason = match body {
-            Some(BodySpec::Mass(mass)) if mass.position.len() == 1 => match (mass.axis, around.gravity) {
-                (None, _) => "the body has no `axis`, so its weight has no part across the motion",
-                (Some(_), false) => "there is no gravity",
-                (Some(_), true) => return,
-            },
-            Some(_) => "the weight is taken for a mass along a line only",
-            None => "the weight is taken only where the partner is the ground",
+        let Some(reason) = rules::weight_fault(body, around.gravity) else {
+            return;
         };
         let key = ["mu", "mu_kinetic"]
             .into_iter()
@@ -101,7 +96,9 @@ impl Reader {
             "area",
             "pressure",
         ];
-        let taken = |key: &str| own.contains(&key) || (key == "direction_on" && role != Role::Element);
+        let of_contacts = ["direction_on", "rolling", "spinning"];
+        let taken = |key: &str| own.contains(&key) || (of_contacts.contains(&key) && role != Role::Element);
+        let [rolling, spinning] = ["rolling", "spinning"].map(|key| self.moment_arm(section, role, key));
         let mut parameters = self.parameters(section, |key| taken(key) || CURVE_KEYS.contains(&key));
         if let Some(area) = area {
             self.stiffness_of_area(section, area, &mut parameters);
@@ -110,10 +107,32 @@ impl Reader {
             law: law?,
             curve: curve?,
             ellipse: ellipse?,
+            rolling,
+            spinning,
             normal_force,
             initial,
             parameters,
         })
+    }
+
+    /// The moment arm of the resistance of a contact to turning.
+    fn moment_arm(&mut self, section: &Section<'_>, role: Role, key: &str) -> Option<f64> {
+        match role {
+            // A friction between coordinates has no such key.
+            Role::Element => None,
+            Role::Contact => self.number(section, key, &[Dimension::LENGTH], Sign::NotNegative),
+            Role::Joint => {
+                section.get(key)?;
+                let message = format!("`{}` is for contacts: a joint has one axis", section.path_of(key));
+                self.report_at(
+                    section,
+                    key,
+                    message,
+                    "write the friction about the axis: kinetic = \"0.1 N m\"",
+                );
+                None
+            }
+        }
     }
 
     /// The steady curve, and where it is only that along a direction, what it is across.
@@ -185,7 +204,7 @@ impl Reader {
         }
         let limit = if has_coefficient {
             // The name that goes with the law's own documentation.
-            let paired = law == Some("subloading") && !given("mu");
+            let paired = law.is_some_and(has_own_curve) && !given("mu");
             let kinetic_key = if given("mu_kinetic") || paired {
                 "mu_kinetic"
             } else {
@@ -471,9 +490,16 @@ impl Reader {
     fn area(&mut self, section: &Section<'_>, nature: Nature, law: Option<&str>) -> Option<f64> {
         let entry = section.get("area")?;
         let fault = match (law, nature) {
-            (Some(law), _) if law != "subloading" => Some(format!(
-                "`area` belongs to the law \"subloading\", and this is \"{law}\""
-            )),
+            (Some(law), _) if !has_own_curve(law) => {
+                let those: Vec<String> = registry::names(Family::Friction)
+                    .filter(|name| has_own_curve(name))
+                    .map(|name| format!("\"{name}\""))
+                    .collect();
+                Some(format!(
+                    "`area` belongs to the law {}, and this is \"{law}\"",
+                    those.join(" or ")
+                ))
+            }
             (_, Nature::Angular) => Some("`area` is for sliding, and these bodies turn".to_string()),
             _ => None,
         };
@@ -674,4 +700,9 @@ fn is_word(text: &str) -> bool {
         && text
             .chars()
             .all(|letter| letter.is_alphanumeric() || letter == '-' || letter == '_')
+}
+
+/// Whether the states of a law say how friction falls, in place of a steady curve.
+fn has_own_curve(law: &str) -> bool {
+    registry::law(Family::Friction, law).is_some_and(|row| !row.steady_curve)
 }

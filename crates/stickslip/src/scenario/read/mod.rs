@@ -3,22 +3,24 @@
 
 mod bodies;
 mod chain;
-mod elements;
+pub(super) mod elements;
 mod ends;
 mod equations;
 mod friction;
 mod inclusion;
 mod profiles;
+mod shapes;
 mod spheres;
 mod values;
 
 use super::diagnostic::{Diagnostic, SET_SOURCE, ScenarioError, Source, Span, list_words, nearest};
 use super::keys::{self, Form, Key, Keys};
-use super::rules::{self, Sign, number_fault, plural};
+use super::rules::{self, Sign, number_fault};
 use super::spec::*;
 use super::tree::{self, Entry, Node, Table, Value, shorten};
 use crate::profile::{Expression, TimeGrid, TimeGridError};
 use crate::quantity::{Dimension, QuantityError, parse_quantity, parse_quantity_at};
+use bodies::drive_joints;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use values::{describe, padded};
@@ -105,7 +107,16 @@ impl Draft {
         Self::parse_in(None, text, file_name, sets)
     }
 
-    fn parse_in(directory: Option<&Path>, text: &str, file_name: &str, sets: &[String]) -> Result<Self, ScenarioError> {
+    /// As [`Draft::parse`]; files it names are looked up in this folder.
+    ///
+    /// # Errors
+    /// If it is not TOML.
+    pub fn parse_in(
+        directory: Option<&Path>,
+        text: &str,
+        file_name: &str,
+        sets: &[String],
+    ) -> Result<Self, ScenarioError> {
         let mut sources = vec![Source {
             name: file_name.to_string(),
             text: text.to_string(),
@@ -145,6 +156,20 @@ impl Draft {
     /// The texts: the file, then the `--set` arguments.
     pub fn sources(&self) -> &[Source] {
         &self.sources
+    }
+
+    /// The scenario as TOML, with the values that `--set` changed: it reads back as this draft. Comments are lost.
+    ///
+    /// # Errors
+    /// If an argument could not be applied.
+    pub fn to_toml(&self) -> Result<String, ScenarioError> {
+        match self.findings.is_empty() {
+            true => Ok(self.root.to_toml()),
+            false => Err(ScenarioError {
+                sources: self.sources.clone(),
+                diagnostics: self.findings.clone(),
+            }),
+        }
     }
 
     /// The checked scenario.
@@ -234,7 +259,7 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Diagnostic {
 
 /// A table being read: where it is, and which keys it may hold.
 #[derive(Clone)]
-struct Section<'t> {
+pub(super) struct Section<'t> {
     path: String,
     table: &'t Table,
     span: Span,
@@ -268,7 +293,7 @@ impl<'t> Section<'t> {
 }
 
 /// Collects findings while reading.
-struct Reader {
+pub(super) struct Reader {
     diagnostics: Vec<Diagnostic>,
     warnings: Vec<Diagnostic>,
     spans: BTreeMap<String, Span>,
@@ -302,7 +327,9 @@ impl Reader {
             None => stand_in_simulation(),
         };
         let mut bodies = self.bodies(&root, other_model);
-        let elements = self.elements(&root, &bodies, &simulation);
+        let mut elements = self.elements(&root, &bodies, &simulation);
+        self.contacts(&root, &bodies, &simulation, &mut elements);
+        drive_joints(&mut bodies, &mut elements, &simulation);
         let inclusion = self.inclusion(&root, &title);
         let chain = self.chain(&root, &mut bodies);
         let spheres = self.spheres(&root);
@@ -316,6 +343,10 @@ impl Reader {
             .chain(spheres.iter().map(|_| "spheres"))
             .collect();
         let columns = self.columns(&root, &names);
+        let output = self.subsection(&root, "output", &keys::OUTPUT);
+        let contact_rows = output
+            .and_then(|section| self.flag(&section, "contacts"))
+            .unwrap_or(false);
         let analysis = self.subsection(&root, "analysis", &keys::ANALYSIS);
         let stick_slip =
             (analysis.as_ref()).and_then(|section| self.stick_slip(section, &names, &elements, &simulation));
@@ -346,6 +377,7 @@ impl Reader {
             chain,
             spheres,
             columns,
+            contact_rows,
             stick_slip,
             slip_events,
             map,
@@ -691,7 +723,7 @@ fn unknown_key(keys: &Keys, key: &str) -> Option<String> {
     }
     match nearest(key, keys.names()) {
         Some(meant) => Some(format!("did you mean `{meant}`?")),
-        None if keys.law => None,
+        None if keys.law.is_some() => None,
         None => Some(format!("the keys here are {}", list_words(keys.names()))),
     }
 }

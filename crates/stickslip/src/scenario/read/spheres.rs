@@ -42,7 +42,10 @@ impl Reader {
                     "leave `inertia` out, or write three equal numbers",
                 );
             }
-            if let Some(key) = ["force", "torque"].into_iter().find(|key| inner.get(key).is_some()) {
+            if let Some(key) = ["force", "torque", "material"]
+                .into_iter()
+                .find(|key| inner.get(key).is_some())
+            {
                 self.report_at(
                     &inner,
                     key,

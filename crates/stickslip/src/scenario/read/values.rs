@@ -1,6 +1,7 @@
 //! Values as written: words, flags, and numbers with their units.
 
 use super::*;
+use crate::math::sin_cos;
 use crate::scenario::also_called::word_meant;
 
 impl Reader {
@@ -284,9 +285,20 @@ impl Reader {
 
     /// A rotation as a unit quaternion.
     pub(super) fn rotation(&mut self, section: &Section<'_>, key: &str) -> Option<[f64; 4]> {
-        let quaternion = self.vector(section, key, &[Dimension::NONE])?;
-        let quaternion: [f64; 4] = quaternion.try_into().ok()?;
-        self.unit(section, key, quaternion)
+        let quaternion = self.vector(section, key, &[Dimension::NONE]);
+        let angles = self.vector3(section, "rpy", &[Dimension::ANGLE]);
+        match (section.get(key), section.get("rpy")) {
+            (Some(_), Some(_)) => {
+                let message = format!("`{}` has both `{key}` and `rpy`", section.path);
+                self.report_at(section, "rpy", message, "leave out one of them");
+                None
+            }
+            (_, Some(_)) => angles.map(by_angles),
+            (_, None) => {
+                let quaternion: [f64; 4] = quaternion?.try_into().ok()?;
+                self.unit(section, key, quaternion)
+            }
+        }
     }
 
     /// Scaled to length 1. What is 1 to rounding stays as it is written.
@@ -311,6 +323,20 @@ impl Reader {
         let short = length / largest;
         Some(scaled.map(|x| x / short))
     }
+}
+
+/// The quaternion w, x, y, z of turns about x, then y, then z, axes that stay where they are.
+fn by_angles(angles: [f64; 3]) -> [f64; 4] {
+    let [[sr, cr], [sp, cp], [sy, cy]] = angles.map(|angle| {
+        let (sine, cosine) = sin_cos(0.5 * angle);
+        [sine, cosine]
+    });
+    [
+        cr * cp * cy + sr * sp * sy,
+        sr * cp * cy - cr * sp * sy,
+        cr * sp * cy + sr * cp * sy,
+        cr * cp * sy - sr * sp * cy,
+    ]
 }
 
 /// An example line of one of these dimensions.

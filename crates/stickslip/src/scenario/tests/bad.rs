@@ -128,7 +128,7 @@ const IN_SPHERE: &[Slip] = &[
     Slip("shape = { sphere = \"0.2 m\" }", "", 7, "has neither `inertia` nor `shape`", "shape = { sphere"),
     Slip("sphere = \"0.2 m\"", "sphere = 0", 9, "must be greater than 0", ""),
     Slip("sphere = \"0.2 m\"", "spehre = 1", 9, "unknown key `spehre`", "did you mean `sphere`?"),
-    Slip("sphere = \"0.2 m\"", "sphere = 1, point = true", 9, "exactly one of sphere, box and point", ""),
+    Slip("sphere = \"0.2 m\"", "sphere = 1, point = true", 9, "exactly one of sphere, box, capsule", ""),
     Slip("shape = { sphere = \"0.2 m\" }", "inertia = [1, 1, 3]", 9, "one exceeds the sum of the other two", "about the centre of mass"),
     Slip("shape = { sphere = \"0.2 m\" }", "inertia = [1, 1, 0]", 9, "not greater than 0", ""),
     Slip("shape = { sphere = \"0.2 m\" }", "inertia = [1, 1, 1, 2, 0, 0]", 9, "products of inertia", ""),
@@ -181,8 +181,8 @@ const IN_EVERYTHING: &[Slip] = &[
     Slip("lower = \"-1 rad\"", "lower = \"-1 m\"", 198, "but \"-1 m\" is a length (m)", "lower = \"1 rad\""),
     Slip("ratio = [1, 100]", "", 219, "has no `ratio`", "ratio = [1, 3]"),
     Slip("between = [\"slider\", \"ground\"]
-law = \"maxwell-slip\"", "between = [\"brick\", \"ground\"]
-law = \"maxwell-slip\"", 160, "friction cannot act on a whole rigid body", "kind = \"contact\""),
+law = \"relaxed\"", "between = [\"brick\", \"ground\"]
+law = \"relaxed\"", 160, "friction cannot act on a whole rigid body", "kind = \"contact\""),
     Slip("start = [\"1 mm\", 0]", "start = 1", 40, "has 1 component, but the body has 2 dimensions", "start = [0, 0]"),
     Slip("velocity = [1, 0]\nstart", "position = [1, 0]\nstart", 40, "`start` is for drivers given by `velocity`", ""),
 ];

@@ -216,15 +216,15 @@ table = { speed = [0, 0.1, 1], force = [12, 10, 11] }
 [elements.fault]
 kind = "friction"
 between = ["slider", "ground"]
-law = "rate-and-state"
-mu_kinetic = 0.6
+law = "subloading"
+mu_static = 0.6
+mu_kinetic = 0.5
 normal_force = { csv = "src/scenario/tests/load.csv", column = "load", time = "time", unit = "kN", interpolation = "linear", after = "hold" }
-a = 0.01
-b = 0.015
-critical_distance = "10 um"
-reference_velocity = "1 um/s"
-evolution = "slip"
-state = 10
+tangential_stiffness = 1e6
+kappa = "10 1/mm"
+eta = 0.1
+r = "100 1/mm"
+evolution = "ratio"
 
 [elements.sheet]
 kind = "friction"
@@ -246,13 +246,13 @@ newton = "as-published"
 [elements.many]
 kind = "friction"
 between = ["slider", "ground"]
-law = "maxwell-slip"
+law = "relaxed"
 kinetic = 1
-stiffness = [1e5, "200 N/mm"]
-fraction = [0.5, 0.5]
+stiffness = "200 N/mm"
+# The reader takes the keys of every law. The builder
+# says which of them this law has.
 epsilon = 1e-3
 beta = 5e-3
-breakaway = 1e-5
 
 [elements.hinge]
 kind = "joint"
@@ -483,6 +483,78 @@ normal = { law = "rigid", restitution = 0.5 }
 friction = { law = "implicit", mu = 0.1 }
 "#;
 
+/// Rotations by angles, the start of a free root, fixed joints, driven joints and pushed links.
+pub const TURNED: &str = r#"
+[simulation]
+duration = 1
+step = "1 ms"
+integrator = "implicit-euler"
+gravity = [0, 0, -9.81]
+
+[contacts]
+friction = { law = "implicit", mu = 0.5 }
+
+[bodies.ramp]
+kind = "fixed"
+shape = { box = [1, 1, 1] }
+position = [0, 0, -2]
+rpy = ["10 deg", 0, 0]
+
+[bodies.pusher]
+kind = "driver"
+velocity = ["0.1 m/s", 0, 0]
+shape = { box = [0.1, 0.1, 0.1] }
+rpy = [0, 0, 1]
+
+[bodies.crate]
+kind = "rigid-body"
+mass = 1
+shape = [{ box = [0.1, 0.1, 0.1], rpy = [0, "45 deg", 0] }]
+position = [0, 0, 3]
+rpy = [0, 0, "30 deg"]
+
+[bodies.robot]
+kind = "linkage"
+floating = true
+base = { position = [0, 0, 5], rpy = [0, 0, "30 deg"], velocity = [0.1, 0, 0], angular_velocity = [0, 0, "1 rpm"] }
+links = [
+  { name = "trunk", parent = "ground", mass = 10, shape = { box = [0.3, 0.3, 0.3] }, force = [0, 0, "10 N"] },
+  { name = "plate", parent = "trunk", type = "fixed", origin = [0, 0, 0.2], rpy = [0, 0, 1], mass = 1, shape = { box = [0.2, 0.2, 0.1] } },
+  { name = "arm", parent = "plate", joint = "hinge", type = "revolute", axis = [0, 0, 1], mass = 1, inertia = [0.1, 0.1, 0.1],
+    motion = "0.1*t", torque = [0, "0.1 Nm", "t"] },
+]
+
+[bodies.stone]
+kind = "linkage"
+floating = true
+base = { rotation = [1, 0, 0, 1] }
+links = [{ name = "whole", parent = "ground", mass = 1, inertia = [1, 1, 1] }]
+"#;
+
+/// Many spheres that begin turned by angles.
+pub const SPHERES_TURNED: &str = r#"[simulation]
+duration = "1 s"
+step = "1 ms"
+integrator = "implicit-euler"
+gravity = [0, 0, -9.8]
+
+[spheres]
+count = 9
+spacing = "1 m"
+
+[spheres.body]
+kind = "rigid-body"
+shape = { sphere = "0.2 m" }
+mass = "0.3 kg"
+position = [0, 0, 0.2]
+rpy = [0, 0, "10 deg"]
+
+[spheres.contact]
+kind = "contact"
+surface = { plane = { normal = [0, 0, 1], offset = 0 } }
+normal = { law = "rigid" }
+"#;
+
 /// Elements and bodies of the user's own, with every key.
 pub const EQUATIONS: &str = r#"
 [simulation]
@@ -530,6 +602,116 @@ force = ["-50*x.x - v.x", "-50*x.y", "-50*x.z"]
 "#;
 
 /// All of them.
+/// Shapes and the contacts that the program finds, with every key.
+pub const SCENE: &str = r#"
+[simulation]
+duration = 1
+step = "1 ms"
+integrator = "implicit-euler"
+gravity = [0, 0, -9.81]
+
+[contacts]
+between = "all"
+except = [["crate", "rock"]]
+normal = { law = "rigid", restitution = 0.1 }
+friction = { law = "implicit", mu = 0.5, rolling = "1 mm", spinning = "1 mm" }
+recovery_speed = "0.1 m/s"
+materials = [{ pair = ["rubber", "steel"], mu = 0.9, mu_static = 1, restitution = 0.2, rolling = "2 mm", spinning = 0 }]
+
+[materials.rubber]
+mu = 0.8
+mu_static = 0.9
+restitution = 0.5
+rolling = "3 mm"
+spinning = "1 mm"
+
+[materials.steel]
+mu = 0.2
+
+[bodies.belt]
+kind = "fixed"
+shape = { plane = { normal = [0, 0, 1], offset = 0 } }
+position = [0, 0, 0]
+rotation = [1, 0, 0, 0]
+surface_velocity = ["0.2 m/s", 0, 0]
+material = "rubber"
+
+[bodies.rock]
+kind = "fixed"
+shape = { mesh = "src/scenario/tests/tetrahedron.stl" }
+position = [5, 0, 0]
+
+[bodies.pusher]
+kind = "driver"
+velocity = ["0.1 m/s", 0, 0]
+start = [-2, 0, 1]
+shape = { cylinder = { radius = 0.1, length = 0.2 } }
+rotation = [1, 0, 0, 0]
+surface_velocity = [0, 0, 0.1]
+material = "steel"
+
+[bodies.crate]
+kind = "rigid-body"
+density = "600 kg/m^3"
+shape = [{ box = [0.1, 0.2, 0.3] }, { capsule = { radius = 0.05, length = 0.2 }, position = [0.1, 0, 0], rotation = [1, 0, 0, 0] }]
+material = "steel"
+position = [0, 0, 1]
+
+[bodies.wedge]
+kind = "rigid-body"
+mass = 1
+shape = { hull = [[0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1]] }
+position = [0, 3, 1]
+
+[bodies.hand]
+kind = "linkage"
+links = [{ name = "finger", parent = "ground", type = "prismatic", axis = [1, 0, 0], origin = [0, -3, 1], mass = 1, shape = { sphere = 0.1 }, material = "rubber" }]
+
+[bodies.input]
+kind = "inertia"
+inertia = 0.1
+
+[bodies.output]
+kind = "inertia"
+inertia = 0.2
+
+[elements.hold]
+kind = "joint"
+between = ["wedge", "ground"]
+type = "spherical"
+at = [[0, 0, 0], [0, 3, 1]]
+rigid = true
+
+[elements.train]
+kind = "gear"
+between = ["input", "output"]
+ratio = [1, 3]
+rigid = true
+
+[output]
+contacts = true
+"#;
+
+/// Spheres by their density.
+pub const SPHERES_OF_STEEL: &str = r#"
+[simulation]
+duration = 1
+step = "1 ms"
+integrator = "implicit-euler"
+
+[spheres]
+count = 2
+spacing = 1
+
+[spheres.body]
+shape = { sphere = 0.1 }
+density = 7800
+
+[spheres.contact]
+surface = { plane = { normal = [0, 0, 1] } }
+normal = { law = "rigid" }
+"#;
+
 pub fn all() -> Vec<&'static str> {
     let mut all = vec![
         BLOCK,
@@ -539,6 +721,10 @@ pub fn all() -> Vec<&'static str> {
         CHAIN,
         PULLED_CHAIN,
         SPHERES,
+        SPHERES_OF_STEEL,
+        SPHERES_TURNED,
+        SCENE,
+        TURNED,
         EVERYTHING,
         EQUATIONS,
         MAP,

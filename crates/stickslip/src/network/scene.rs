@@ -1,0 +1,774 @@
+//! Contacts that the program finds between shapes: who is near whom, where they touch, and which bodies that joins in a step.
+//!
+//! Each step: boxes around the shapes, grown by what they may move, give the pairs that may meet; the narrow phase (`crate::shape::touch`) gives their
+//! points; these are candidates of the implicit step like those of named contacts. Bodies that they join are solved together: islands are formed anew,
+//! and keep their pattern while the same bodies meet.
+//!
+//! All of it follows from the state alone, so that copies of a run go on with the same bytes. What is kept from step to step is which contacts
+//! stick: their numbers, sorted, in the states of the element.
+
+use super::geometry::Touch;
+use super::groups::Mode;
+use super::implicit::{Hold, Island, IslandBody};
+use super::port::Attachment;
+use super::rigid::{Candidate, Meeting, kept_gap, positions_size, tangents};
+use super::sparse::Pattern;
+use super::{Network, Scratch};
+use crate::body::{Frame, LinkageScratch};
+use crate::shape::touch::{self, touches};
+use crate::shape::{Placed, Solid};
+use nalgebra::{Matrix3, Vector3};
+use std::ops::Range;
+
+/// A shape on a body.
+#[derive(Clone, Debug)]
+pub struct Collider {
+    /// The body that carries it.
+    pub body: Attachment,
+    /// Which body or link of the scenario: shapes of one do not touch each other.
+    pub group: usize,
+    /// The shape.
+    pub solid: Solid,
+    /// Where it is on the body.
+    pub position: Vector3<f64>,
+    /// How it is turned on the body.
+    pub rotation: Matrix3<f64>,
+    /// Its material.
+    pub material: usize,
+    /// How fast its surface runs, in the axes of the body.
+    pub belt: Vector3<f64>,
+}
+
+/// What two materials do to each other.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pairing {
+    /// Static and kinetic coefficient of friction.
+    pub friction: Option<[f64; 2]>,
+    /// Coefficient of restitution.
+    pub restitution: f64,
+    /// Moment arms of the resistance to rolling and to spinning.
+    pub arms: [f64; 2],
+}
+
+/// All shapes that may touch.
+#[derive(Clone, Debug)]
+pub struct Scene {
+    /// Number of the element in the network.
+    pub element: usize,
+    /// The shapes.
+    pub colliders: Vec<Collider>,
+    /// Pairs of groups that do not touch, sorted, the smaller first.
+    pub apart: Vec<(usize, usize)>,
+    /// Names of the groups.
+    pub names: Vec<String>,
+    /// What materials do to each other: row by row, `materials` in each.
+    pub pairings: Vec<Pairing>,
+    /// Number of materials.
+    pub materials: usize,
+    /// States of the element: how many contacts stick, and their numbers.
+    pub memory: Range<usize>,
+    /// Speed at which overlaps are left.
+    pub recovery: f64,
+}
+
+/// A contact that was found.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Found {
+    pub(crate) colliders: [usize; 2],
+    pub(crate) touch: touch::Touch,
+    candidate: Candidate,
+    /// The bodies it joins, by number in the list of all islands' bodies.
+    bodies: [Option<usize>; 2],
+    /// What the step made of it.
+    pub(crate) force: [f64; 3],
+    pub(crate) slip: Vector3<f64>,
+    pub(crate) stuck: bool,
+    /// Whether it does not roll, and does not spin.
+    pub(super) held: [bool; 2],
+}
+
+/// Islands of a step, from those that are always there.
+#[derive(Default)]
+pub(super) struct Joined {
+    /// Islands of the network that it joins, ascending.
+    nodes: Vec<usize>,
+    /// Pairs of bodies that contacts join, ascending.
+    pairs: Vec<(usize, usize)>,
+    pub(super) island: Island,
+    /// Its contacts, by number.
+    pub(super) found: Vec<usize>,
+}
+
+impl Joined {
+    /// Whether nothing acts in it in this step.
+    pub(super) fn is_idle(&self) -> bool {
+        self.found.is_empty() && self.island.holds.is_empty()
+    }
+}
+
+/// Room for the contacts of a scene.
+#[derive(Default)]
+pub(crate) struct SceneRoom {
+    placed: Vec<Stance>,
+    fat: Vec<[Vector3<f64>; 2]>,
+    near: Vec<(u32, u32)>,
+    touches: touch::Touches,
+    pub(crate) found: Vec<Found>,
+    pub(super) islands: Vec<Joined>,
+    spare: Vec<Joined>,
+    root: Vec<usize>,
+    keys: Vec<f64>,
+    /// Pairs of bodies that contacts join, now and when the islands were formed.
+    pairs: Vec<(usize, usize)>,
+    joined_by: Vec<(usize, usize)>,
+    /// The island that each island of the network belongs to, and the number of each body there.
+    home: Vec<usize>,
+    local: Vec<usize>,
+    /// First body of each island of the network, and the island of each body.
+    bodies: Vec<(usize, usize)>,
+    first_body: Vec<usize>,
+    /// The number of each rigid body and of each linkage among the bodies of all islands.
+    rigid: Vec<Option<usize>>,
+    linked: Vec<Option<usize>>,
+}
+
+/// Where a shape is and how far it may go.
+#[derive(Clone, Copy)]
+struct Stance {
+    rotation: Matrix3<f64>,
+    position: Vector3<f64>,
+    low: Vector3<f64>,
+    high: Vector3<f64>,
+    /// Distance to others within which contacts are looked for.
+    reach: f64,
+    /// Velocity without contacts.
+    free: Vector3<f64>,
+}
+
+/// Number of a contact among all that there may be, exact as a float.
+fn key(colliders: [usize; 2], feature: u32) -> f64 {
+    let [a, b] = colliders.map(|c| c as u64);
+    ((a << 34 | b << 20 | u64::from(feature) & 0xf_ffff) + 1) as f64
+}
+
+/// The same of what resists rolling (0) or spinning (1) in it.
+fn turning_key(contact: f64, which: usize) -> f64 {
+    contact + ((which + 1) as u64 * (1 << 48)) as f64
+}
+
+/// Steps over which free motion is looked ahead: others may push a body farther than it would go.
+const AHEAD: f64 = 2.0;
+/// Distance within which contacts are looked for at rest, m.
+const CLOSE: f64 = 1e-9;
+/// How far boxes are grown beyond what a body needs, as part of its size: pairs are looked for again when one leaves its box.
+const FAT: f64 = 0.1;
+
+impl Scene {
+    /// What two colliders do to each other.
+    fn pairing(&self, colliders: [usize; 2]) -> &Pairing {
+        let [a, b] = colliders.map(|c| self.colliders[c].material);
+        &self.pairings[a * self.materials + b]
+    }
+
+    /// Whether two groups may touch.
+    fn may_touch(&self, a: usize, b: usize) -> bool {
+        a != b && self.apart.binary_search(&(a.min(b), a.max(b))).is_err()
+    }
+
+    /// Names of the bodies of a contact.
+    pub(crate) fn names(&self, found: &Found) -> [&str; 2] {
+        found.colliders.map(|c| self.names[self.colliders[c].group].as_str())
+    }
+}
+
+/// The state that a step begins with: velocities before and without contact, and where bodies are.
+pub(crate) struct Begin<'a> {
+    pub(crate) network: &'a Network,
+    pub(crate) scene: &'a Scene,
+    pub(crate) before: &'a [f64],
+    pub(crate) after: &'a [f64],
+    pub(crate) frames: &'a [Frame],
+    pub(crate) linkages: &'a [LinkageScratch],
+    pub(crate) step: f64,
+}
+
+impl SceneRoom {
+    pub(crate) fn new(network: &Network) -> Self {
+        let mut room = SceneRoom::default();
+        if network.scene.is_some() {
+            for (island, joined) in network.islands.iter().enumerate() {
+                room.first_body.push(room.bodies.len());
+                room.bodies.extend((0..joined.bodies.len()).map(|body| (island, body)));
+            }
+            room.local.resize(room.bodies.len(), 0);
+            room.rigid.resize(network.bodies.len(), None);
+            room.linked.resize(network.linkages.len(), None);
+            for (number, &(island, body)) in room.bodies.iter().enumerate() {
+                match network.islands[island].bodies[body] {
+                    IslandBody::Rigid { body, .. } => room.rigid[body] = Some(number),
+                    IslandBody::Linkage { linkage, .. } => room.linked[linkage] = Some(number),
+                    _ => (),
+                }
+            }
+        }
+        room
+    }
+
+    /// Finds the contacts of a step.
+    pub(crate) fn detect(&mut self, begin: &Begin<'_>) {
+        self.place(begin);
+        self.broad(begin.scene);
+        self.found.clear();
+        for index in 0..self.near.len() {
+            let (a, b) = self.near[index];
+            self.meet(begin, [a as usize, b as usize]);
+        }
+    }
+
+    /// Where the shapes are.
+    fn place(&mut self, begin: &Begin<'_>) {
+        let Begin { network, step, .. } = *begin;
+        self.placed.clear();
+        for collider in &begin.scene.colliders {
+            let frame = collider.body.frame(network, begin.before, begin.frames, begin.linkages);
+            let rotation = frame.rotation * collider.rotation;
+            let position = frame.point_position(&collider.position);
+            let (mut speed, mut free) = (0.0, Vector3::zeros());
+            if collider.body != Attachment::Ground {
+                let size = collider.solid.size() + collider.position.norm();
+                free = free_velocity(begin, collider.body, &frame);
+                let spin = free_spin(begin, collider.body, &frame);
+                speed = frame.velocity.norm() + free.norm() + size * (frame.angular_velocity.norm() + spin);
+                speed += network.world_gravity.norm() * step;
+            }
+            let reach = AHEAD * step * speed + CLOSE;
+            let [low, high] = collider.solid.bounds(&rotation, &position);
+            self.placed.push(Stance {
+                rotation,
+                position,
+                low: low.add_scalar(-reach),
+                high: high.add_scalar(reach),
+                reach,
+                free,
+            });
+        }
+    }
+
+    /// Pairs whose fat boxes meet, looked for again when a shape has left its own.
+    fn broad(&mut self, scene: &Scene) {
+        let count = self.placed.len();
+        let within =
+            |fat: &[Vector3<f64>; 2], now: &Stance| (0..3).all(|i| fat[0][i] <= now.low[i] && now.high[i] <= fat[1][i]);
+        if self.fat.len() == count && self.fat.iter().zip(&self.placed).all(|(fat, now)| within(fat, now)) {
+            return;
+        }
+        self.fat.clear();
+        for (now, collider) in self.placed.iter().zip(&scene.colliders) {
+            let margin = FAT * collider.solid.size();
+            let margin = if margin.is_finite() { margin } else { 0.0 };
+            self.fat
+                .push([now.low.add_scalar(-margin), now.high.add_scalar(margin)]);
+        }
+        let mut order: Vec<usize> = (0..count).collect();
+        order.sort_by(|&a, &b| self.fat[a][0].x.total_cmp(&self.fat[b][0].x));
+        self.near.clear();
+        for (place, &a) in order.iter().enumerate() {
+            for &b in &order[place + 1..] {
+                let ([low, high], [other_low, other_high]) = (&self.fat[a], &self.fat[b]);
+                if other_low.x > high.x {
+                    break;
+                }
+                let (one, other) = (&scene.colliders[a], &scene.colliders[b]);
+                let still = moves(one) || moves(other);
+                let apart = (1..3).any(|i| low[i] > other_high[i] || other_low[i] > high[i]);
+                if !apart && still && scene.may_touch(one.group, other.group) {
+                    self.near.push((a.min(b) as u32, a.max(b) as u32));
+                }
+            }
+        }
+        self.near.sort_unstable();
+    }
+
+    /// The points of a pair.
+    fn meet(&mut self, begin: &Begin<'_>, colliders: [usize; 2]) {
+        let [one, other] = colliders.map(|c| self.placed[c]);
+        if (0..3).any(|i| one.low[i] > other.high[i] || other.low[i] > one.high[i]) {
+            return;
+        }
+        self.touches.found.clear();
+        let scene = begin.scene;
+        let [first, second] = colliders.map(|c| &scene.colliders[c]);
+        let (a, b) = (one.on(&first.solid), other.on(&second.solid));
+        touches(
+            &a,
+            &b,
+            one.reach + other.reach,
+            &(one.free - other.free),
+            &mut self.touches,
+        );
+        if self.touches.found.is_empty() {
+            return;
+        }
+        let pairing = scene.pairing(colliders);
+        let bodies = [first.body, second.body];
+        let frames = bodies.map(|body| body.frame(begin.network, begin.before, begin.frames, begin.linkages));
+        let belt = frames[0].rotation * first.belt - frames[1].rotation * second.belt;
+        let remembered = stuck_keys(begin.before, &scene.memory);
+        for &touch in &self.touches.found {
+            let point = Touch {
+                gap: touch.gap,
+                normal: touch.normal,
+                point: touch.point,
+            };
+            let [velocity, opposite] = [&frames[0], &frames[1]].map(|frame| frame.point_velocity(&touch.point));
+            let approach = touch.normal.dot(&(velocity - opposite));
+            let (t1, t2) = tangents(&touch.normal, false);
+            let number = key(colliders, touch.feature);
+            let known = |number: f64| remembered.binary_search_by(|other| other.total_cmp(&number)).is_ok();
+            let was_stuck = known(number);
+            let size = positions_size(&touch.point, &frames[0], &frames[1]);
+            let gap = kept_gap(touch.gap, size, was_stuck);
+            let meeting = Meeting {
+                element: scene.element,
+                bodies,
+                touch: point,
+                directions: [touch.normal, t1, t2],
+                axes: if pairing.friction.is_some() { 3 } else { 1 },
+                friction: pairing.friction.unwrap_or([0.0; 2]),
+                arms: pairing.arms,
+                held: [0, 1].map(|which| pairing.arms[which] > 0.0 && known(turning_key(number, which))),
+                restitution: pairing.restitution,
+                was_stuck,
+                gap,
+                lasting: touch.corner && gap == 0.0,
+                corner: false,
+                belt: belt - touch.normal.dot(&belt) * touch.normal,
+                recovery: scene.recovery,
+            };
+            let mut candidate = meeting.candidate(&frames[0], &frames[1], approach, begin.step);
+            candidate.found = Some(self.found.len());
+            self.found.push(Found {
+                colliders,
+                touch,
+                candidate,
+                bodies: [None; 2],
+                force: [0.0; 3],
+                slip: Vector3::zeros(),
+                stuck: false,
+                held: [false; 2],
+            });
+        }
+    }
+
+    /// Joins the islands of the network by the contacts found. `body_of` gives the island's body of each velocity.
+    pub(super) fn join(&mut self, network: &Network, scene: &Scene) {
+        for found in &mut self.found {
+            found.bodies = found.colliders.map(|c| match scene.colliders[c].body {
+                Attachment::Rigid(body) => self.rigid[body],
+                Attachment::Link { linkage, .. } => self.linked[linkage],
+                _ => None,
+            });
+        }
+        self.pairs.clear();
+        for found in &self.found {
+            if let [Some(a), Some(b)] = found.bodies
+                && a != b
+            {
+                self.pairs.push((a.min(b), a.max(b)));
+            }
+        }
+        self.pairs.sort_unstable();
+        self.pairs.dedup();
+        if self.islands.is_empty() || self.pairs != self.joined_by {
+            self.form(network);
+        }
+        for joined in &mut self.islands {
+            joined.found.clear();
+        }
+        for (index, found) in self.found.iter().enumerate() {
+            if let Some(&body) = found.bodies.iter().flatten().next() {
+                self.islands[self.home[self.bodies[body].0]].found.push(index);
+            }
+        }
+    }
+
+    /// Forms the islands that the pairs of bodies make. Those that were there before keep their pattern.
+    fn form(&mut self, network: &Network) {
+        self.joined_by.clone_from(&self.pairs);
+        self.root.clear();
+        self.root.extend(0..network.islands.len());
+        for &(a, b) in &self.pairs {
+            let [a, b] = [a, b].map(|body| find(&mut self.root, self.bodies[body].0));
+            self.root[a.max(b)] = a.min(b);
+        }
+        // Every island of the network belongs to one joined island, in the order of their first nodes.
+        std::mem::swap(&mut self.islands, &mut self.spare);
+        self.islands.clear();
+        self.home.clear();
+        for node in 0..network.islands.len() {
+            let root = find(&mut self.root, node);
+            let home = if root == node {
+                self.islands.push(Joined::default());
+                self.islands.len() - 1
+            } else {
+                self.home[root]
+            };
+            self.home.push(home);
+            self.islands[home].nodes.push(node);
+        }
+        for &(a, b) in &self.pairs {
+            self.islands[self.home[self.bodies[a].0]].pairs.push((a, b));
+        }
+        for joined in &mut self.islands {
+            let before = self.spare.binary_search_by_key(&joined.nodes[0], |old| old.nodes[0]);
+            joined.island = match before.map(|place| &mut self.spare[place]) {
+                Ok(old) if old.nodes == joined.nodes && old.pairs == joined.pairs => std::mem::take(&mut old.island),
+                _ => compose(network, &joined.nodes, &joined.pairs, &self.first_body),
+            };
+            let mut first = 0;
+            for &node in &joined.nodes {
+                let count = network.islands[node].bodies.len();
+                for body in 0..count {
+                    self.local[self.first_body[node] + body] = first + body;
+                }
+                first += count;
+            }
+        }
+    }
+
+    /// The contacts of an island as candidates, each with how it takes hold of its bodies.
+    pub(super) fn candidates<'a>(&'a self, joined: &'a Joined) -> impl Iterator<Item = (Candidate, Hold)> + 'a {
+        joined.found.iter().map(|&index| {
+            let found = &self.found[index];
+            let bodies = found.bodies.map(|body| body.map(|body| self.local[body]));
+            (found.candidate, Island::hold(&joined.island.pattern, bodies))
+        })
+    }
+
+    /// Takes over the outcome of a contact.
+    pub(super) fn settle(&mut self, candidate: &Candidate, force: &[f64], velocity: &[f64], stuck: bool) {
+        let Some(found) = candidate.found.and_then(|index| self.found.get_mut(index)) else {
+            return;
+        };
+        found.stuck = stuck;
+        found.force[..force.len()].copy_from_slice(force);
+        let (_, directions) = candidate.place();
+        let tangential = directions.iter().zip(velocity).skip(1);
+        found.slip = tangential.fold(Vector3::zeros(), |sum, (direction, v)| sum + direction * *v);
+    }
+
+    /// Takes over whether the resistance of a contact to rolling or spinning holds.
+    pub(super) fn settle_turning(&mut self, candidate: &Candidate, which: usize, holds: bool) {
+        if let Some(found) = candidate.found.and_then(|index| self.found.get_mut(index)) {
+            found.held[which] = holds;
+        }
+    }
+
+    /// Keeps the numbers of the contacts that stick, as the states of the element at the end of the step.
+    pub(super) fn remember(&mut self, scene: &Scene, after: &mut [f64]) {
+        self.keys.clear();
+        for found in &self.found {
+            let number = key(found.colliders, found.touch.feature);
+            self.keys.extend(found.stuck.then_some(number));
+            for which in [0, 1] {
+                self.keys
+                    .extend(found.held[which].then_some(turning_key(number, which)));
+            }
+        }
+        self.keys.sort_by(f64::total_cmp);
+        write_keys(&self.keys, &scene.memory, after);
+    }
+
+    /// Where a candidate of the start of the step touches with bodies placed in its middle.
+    pub(super) fn move_candidate(&mut self, candidate: &mut Candidate, begin: &Begin<'_>, middle: &Begin<'_>) {
+        let Some(found) = candidate.found.map(|index| self.found[index]) else {
+            return;
+        };
+        let colliders = found.colliders.map(|c| &begin.scene.colliders[c]);
+        let frame = |at: &Begin<'_>, c: &Collider| c.body.frame(at.network, at.before, at.frames, at.linkages);
+        let [begun, now] = [begin, middle].map(|at| colliders.map(|c| frame(at, c)));
+        let placed = |k: usize| Placed {
+            solid: &colliders[k].solid,
+            rotation: now[k].rotation * colliders[k].rotation,
+            position: now[k].point_position(&colliders[k].position),
+        };
+        let [one, other] = found.colliders.map(|c| self.placed[c]);
+        self.touches.found.clear();
+        let reach = one.reach + other.reach + 1e-6;
+        touches(
+            &placed(0),
+            &placed(1),
+            reach,
+            &(one.free - other.free),
+            &mut self.touches,
+        );
+        let same = self
+            .touches
+            .found
+            .iter()
+            .find(|touch| touch.feature == found.touch.feature);
+        let touch = same.copied().unwrap_or(found.touch);
+        let touch = Touch {
+            gap: touch.gap,
+            normal: touch.normal,
+            point: touch.point,
+        };
+        candidate.move_to(&touch, [&begun[0], &begun[1]], [&now[0], &now[1]]);
+    }
+}
+
+fn moves(collider: &Collider) -> bool {
+    matches!(collider.body, Attachment::Rigid(_) | Attachment::Link { .. })
+}
+
+impl Stance {
+    fn on<'a>(&self, solid: &'a Solid) -> Placed<'a> {
+        Placed {
+            solid,
+            rotation: self.rotation,
+            position: self.position,
+        }
+    }
+}
+
+fn find(root: &mut [usize], mut node: usize) -> usize {
+    while root[node] != node {
+        root[node] = root[root[node]];
+        node = root[node];
+    }
+    node
+}
+
+/// Numbers of the contacts that stick.
+fn stuck_keys<'a>(state: &'a [f64], memory: &Range<usize>) -> &'a [f64] {
+    let slots = &state[memory.clone()];
+    let count = slots.first().map_or(0, |&count| count as usize);
+    slots.get(1..=count).unwrap_or(&[])
+}
+
+fn write_keys(keys: &[f64], memory: &Range<usize>, state: &mut [f64]) {
+    let slots = &mut state[memory.clone()];
+    let count = keys.len().min(slots.len().saturating_sub(1));
+    slots.fill(0.0);
+    if let Some(first) = slots.first_mut() {
+        *first = count as f64;
+        slots[1..=count].copy_from_slice(&keys[..count]);
+    }
+}
+
+/// The velocity of a body without contact forces.
+fn free_velocity(begin: &Begin<'_>, body: Attachment, frame: &Frame) -> Vector3<f64> {
+    match body {
+        Attachment::Rigid(index) => {
+            let v = begin.network.bodies[index].v;
+            Vector3::from_column_slice(&begin.after[v..v + 3])
+        }
+        Attachment::Point { .. } => Vector3::from(body.velocity(begin.after)),
+        _ => frame.velocity,
+    }
+}
+
+/// How fast a body turns without contact forces.
+fn free_spin(begin: &Begin<'_>, body: Attachment, frame: &Frame) -> f64 {
+    match body {
+        Attachment::Rigid(index) => {
+            let v = begin.network.bodies[index].v + 3;
+            Vector3::from_column_slice(&begin.after[v..v + 3]).norm()
+        }
+        _ => frame.angular_velocity.norm(),
+    }
+}
+
+/// One island of several, with the pairs of bodies that contacts join besides.
+fn compose(network: &Network, nodes: &[usize], pairs: &[(usize, usize)], first_body: &[usize]) -> Island {
+    let mut island = Island::default();
+    let (mut sizes, mut joined, mut base) = (Vec::new(), Vec::new(), Vec::new());
+    for &node in nodes {
+        let part = &network.islands[node];
+        base.push(island.bodies.len());
+        let offset = island.bodies.len();
+        for (index, body) in part.bodies.iter().enumerate() {
+            island.bodies.push(body.moved(island.size));
+            sizes.push(part.pattern.size(index));
+        }
+        island.size += part.size;
+        for hold in &part.holds {
+            let [a, b] = hold.bodies;
+            if a != usize::MAX && b != usize::MAX {
+                joined.push((a + offset, b + offset));
+            }
+        }
+        island.frictions.extend(&part.frictions);
+        island.springs.extend(&part.springs);
+        island.point_springs.extend(&part.point_springs);
+        island.locks.extend(&part.locks);
+        island.rigid.extend(&part.rigid);
+        island.rows += part.rows;
+        island.blocks += part.blocks;
+    }
+    // The number of a body among all, as one of this island.
+    let local = |body: usize| {
+        let node = first_body.partition_point(|&first| first <= body) - 1;
+        let place = nodes.iter().position(|&n| n == node).unwrap_or(0);
+        base[place] + body - first_body[node]
+    };
+    joined.extend(pairs.iter().map(|&(a, b)| (local(a), local(b))));
+    island.pattern = Pattern::new(&sizes, joined);
+    let parts = |which: usize| {
+        nodes.iter().zip(&base).flat_map(move |(&node, &offset)| {
+            let part = &network.islands[node];
+            let [springs, point_springs, locks, rigid] = part.first_holds();
+            let first = [0, springs, point_springs, locks, rigid, part.holds.len()];
+            part.holds[first[which]..first[which + 1]]
+                .iter()
+                .map(move |hold| (hold, offset))
+        })
+    };
+    for which in 0..5 {
+        for (hold, offset) in parts(which) {
+            let bodies = hold.bodies.map(|body| (body != usize::MAX).then(|| body + offset));
+            island.holds.push(Island::hold(&island.pattern, bodies));
+        }
+    }
+    island
+}
+
+/// A contact that the program found, as the last step left it. Vectors are in world axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FoundContact<'a> {
+    /// The body or link that touches.
+    pub first: &'a str,
+    /// The one that it touches.
+    pub second: &'a str,
+    /// Where, m.
+    pub point: [f64; 3],
+    /// Unit normal, from the second to the first.
+    pub normal: [f64; 3],
+    /// Force on the first, N.
+    pub force: [f64; 3],
+    /// Velocity at which the first slides over the second, m/s.
+    pub slip: [f64; 3],
+    /// Distance at the start of the step, m.
+    pub gap: f64,
+    /// Stick, slip or open.
+    pub mode: Mode,
+}
+
+impl Scene {
+    /// The contacts of the last step.
+    pub(crate) fn listed<'a>(&'a self, room: &'a SceneRoom) -> impl Iterator<Item = FoundContact<'a>> {
+        room.found.iter().map(|found| {
+            let (point, directions) = found.candidate.place();
+            let force = directions.iter().zip(found.force);
+            let force = force.fold(Vector3::zeros(), |sum, (direction, f)| sum + direction * f);
+            let [first, second] = self.names(found);
+            FoundContact {
+                first,
+                second,
+                point: point.into(),
+                normal: directions[0].into(),
+                force: force.into(),
+                slip: found.slip.into(),
+                gap: found.touch.gap,
+                mode: match (found.force[0] > 0.0, found.stuck) {
+                    (false, _) => Mode::Open,
+                    (true, stuck) => Mode::stuck(stuck),
+                },
+            }
+        })
+    }
+}
+
+impl Network {
+    /// Contacts of the scene in a state whose bodies rest or move as they do there: before the first step, and for what is shown.
+    pub(crate) fn detect(&self, state: &[f64]) -> Option<SceneRoom> {
+        let scene = self.scene.as_ref()?;
+        let mut frames = vec![Frame::ground(); self.bodies.len()];
+        let mut linkages: Vec<LinkageScratch> = self.linkages.iter().map(|placed| placed.body.scratch()).collect();
+        self.place_bodies(state, &mut frames, &mut linkages);
+        let mut room = SceneRoom::new(self);
+        room.detect(&Begin {
+            network: self,
+            scene,
+            before: state,
+            after: state,
+            frames: &frames,
+            linkages: &linkages,
+            step: self.step,
+        });
+        Some(room)
+    }
+
+    /// The deepest overlap of the scene in a state, 0 where there is none.
+    pub(crate) fn depth(&self, state: &[f64]) -> f64 {
+        let found = self.detect(state).map_or_else(Vec::new, |room| room.found);
+        found.iter().map(|found| -found.candidate.gap).fold(0.0, f64::max)
+    }
+
+    /// How deep bodies of the scene overlap in a state, and which.
+    pub(crate) fn deepest(&self, state: &[f64]) -> Vec<([String; 2], f64)> {
+        let (Some(scene), Some(room)) = (&self.scene, self.detect(state)) else {
+            return Vec::new();
+        };
+        let mut deepest: Vec<([String; 2], f64)> = Vec::new();
+        for found in &room.found {
+            let names = scene.names(found).map(str::to_string);
+            let size = found.touch.point.norm();
+            // Positions written in decimals are rounded.
+            if -found.touch.gap > 1e-9 * size {
+                match deepest.iter_mut().find(|(other, _)| *other == names) {
+                    Some((_, depth)) => *depth = depth.max(-found.touch.gap),
+                    None => deepest.push((names, -found.touch.gap)),
+                }
+            }
+        }
+        deepest
+    }
+
+    /// Whether the bodies of a contact do not turn against each other.
+    fn turns_with(&self, state: &[f64], scene: &Scene, found: &Found) -> bool {
+        let still = |c: usize| self.velocities_of(scene.colliders[c].body).all(|v| state[v] == 0.0);
+        found.colliders.into_iter().all(still)
+    }
+
+    /// Brings the memory of the contacts of the scene in line with a state that was set from outside: what touches and does not move sticks.
+    pub(crate) fn remember_scene(&self, state: &mut [f64]) {
+        let (Some(scene), Some(room)) = (&self.scene, self.detect(state)) else {
+            return;
+        };
+        let mut keys = Vec::new();
+        for found in &room.found {
+            let number = key(found.colliders, found.touch.feature);
+            keys.extend(found.candidate.rests().then_some(number));
+            let still = found.candidate.gap <= 0.0 && self.turns_with(state, scene, found);
+            for which in (0..2).filter(|&which| still && found.candidate.arms[which] > 0.0) {
+                keys.push(turning_key(number, which));
+            }
+        }
+        keys.sort_by(f64::total_cmp);
+        write_keys(&keys, &scene.memory, state);
+    }
+}
+
+/// Finds the contacts of a step and forms its islands.
+pub(super) fn meet(network: &Network, scene: &Scene, scratch: &mut Scratch, step: f64, apart: bool) {
+    let mut room = std::mem::take(&mut scratch.implicit.scene);
+    let (frames, linkages) = match apart {
+        true => (&scratch.implicit.placement.frames, &scratch.implicit.placement.linkages),
+        false => (&scratch.frames, &scratch.linkages),
+    };
+    room.detect(&Begin {
+        network,
+        scene,
+        before: &scratch.trial,
+        after: &scratch.sum,
+        frames,
+        linkages,
+        step,
+    });
+    room.join(network, scene);
+    for joined in &room.islands {
+        scratch.implicit.fit(network, &joined.island);
+    }
+    scratch.implicit.scene = room;
+}

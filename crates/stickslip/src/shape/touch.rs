@@ -1,0 +1,1082 @@
+//! Where two shapes touch, or may soon: points with their gaps, normals and identities.
+//!
+//! Gaps are exact to rounding and points stay where they are while the bodies rest, so that what rests stays at rest: corners of a polytope
+//! against a face of another, clipped to it; two points of what touches along a line; a ring of points of a cylinder on its end. A point is known
+//! by the features that make it (`feature`), which do not change while the bodies move little.
+
+use super::polytope::{Face, Polytope};
+use super::{Placed, Solid};
+use nalgebra::{Matrix3, Vector3};
+
+/// A point where two bodies touch, or come close.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Touch {
+    /// Which features make it: the same number while the same features touch.
+    pub feature: u32,
+    /// Distance; negative where the bodies overlap.
+    pub gap: f64,
+    /// Unit normal, from the second body to the first.
+    pub normal: Vector3<f64>,
+    /// The touching point.
+    pub point: Vector3<f64>,
+    /// Whether a corner of one body touches a face of the other: the same points touch in the next step.
+    pub corner: bool,
+}
+
+/// Points on the rim of a cylinder that stands on its end.
+const RING: u32 = 8;
+/// A face is preferred to an edge, and the face of the second body to that of the first, if it is deeper by no more than this part of
+/// the size: what lies flat shall not change its mind.
+const PREFERENCE: f64 = 1e-4;
+/// Points closer to the outline of a face than this part of the size are inside.
+const INSIDE: f64 = 1e-9;
+/// Sine of the angle below which lines are parallel, and cylinders stand upright.
+const PARALLEL: f64 = 1e-6;
+
+/// Points that were found, and room to find them in.
+#[derive(Clone, Debug, Default)]
+pub struct Touches {
+    /// The points.
+    pub found: Vec<Touch>,
+    clipping: Clipping,
+}
+
+/// Room to clip a face to the outline of another: corners with the line that leads on from each and whether the body has them, and points that were kept.
+#[derive(Clone, Debug, Default)]
+struct Clipping {
+    ring: Vec<(Vector3<f64>, u32, bool)>,
+    next: Vec<(Vector3<f64>, u32, bool)>,
+    kept: Vec<Vector3<f64>>,
+}
+
+/// Finds the points where two bodies are closer than `reach`. `lean` is the direction in which the first tends to tip: a cylinder on its end has a
+/// point of its rim there.
+pub fn touches(first: &Placed<'_>, second: &Placed<'_>, reach: f64, lean: &Vector3<f64>, to: &mut Touches) {
+    if rank(first.solid) < rank(second.solid) {
+        let from = to.found.len();
+        touches(second, first, reach, &-lean, to);
+        for touch in &mut to.found[from..] {
+            touch.normal = -touch.normal;
+        }
+        return;
+    }
+    let Touches { found: out, clipping } = to;
+    // In the axes of the second body, about its position: differences of near numbers.
+    let turn = second.rotation.tr_mul(&first.rotation);
+    let shift = second.rotation.tr_mul(&(first.position - second.position));
+    let from = out.len();
+    let mut room = Near {
+        reach,
+        lean: second.rotation.tr_mul(lean),
+        out,
+        clipping,
+    };
+    let own = Seat { turn, shift };
+    match (first.solid, second.solid) {
+        (Solid::Polytope(a), Solid::Polytope(b)) => room.polytopes(a, &own, b),
+        (Solid::Polytope(a), Solid::Plane(plane)) => room.polytope_plane(a, &own, plane),
+        (Solid::Sphere(r), other) => room.sphere(*r, &shift, other),
+        (Solid::Capsule { radius, half }, other) => {
+            let reach = own.turn.column(2) * *half;
+            room.capsule(*radius, [shift - reach, shift + reach], other);
+        }
+        (Solid::Cylinder { radius, half, prism }, other) => room.cylinder((*radius, *half), prism, &own, other),
+        // Fixed bodies do not meet.
+        (Solid::Plane(_) | Solid::Mesh(_), _) => (),
+        (Solid::Polytope(a), Solid::Mesh(mesh)) => {
+            let (low, high) = bounds(a, &own);
+            mesh.near(
+                low.add_scalar(-reach),
+                high.add_scalar(reach),
+                &mut |index, triangle| {
+                    let from = room.out.len();
+                    room.triangle(a, &own, triangle);
+                    for touch in &mut room.out[from..] {
+                        touch.feature = ((index as u32 % 4096) << 8) | (touch.feature % 256);
+                    }
+                },
+            );
+        }
+        (Solid::Polytope(_), Solid::Sphere(_) | Solid::Capsule { .. } | Solid::Cylinder { .. }) => (),
+    }
+    for touch in &mut out[from..] {
+        touch.point = second.position + second.rotation * touch.point;
+        touch.normal = second.rotation * touch.normal;
+    }
+}
+
+/// The order in which a pair is looked at: the first has the higher rank.
+fn rank(solid: &Solid) -> u32 {
+    match solid {
+        Solid::Plane(_) => 0,
+        Solid::Mesh(_) => 1,
+        Solid::Polytope(_) => 2,
+        Solid::Cylinder { .. } => 3,
+        Solid::Capsule { .. } => 4,
+        Solid::Sphere(_) => 5,
+    }
+}
+
+/// The first body in the axes of the second.
+struct Seat {
+    turn: Matrix3<f64>,
+    shift: Vector3<f64>,
+}
+
+impl Seat {
+    fn at(&self, point: &Vector3<f64>) -> Vector3<f64> {
+        self.turn * point + self.shift
+    }
+}
+
+fn bounds(polytope: &Polytope, seat: &Seat) -> (Vector3<f64>, Vector3<f64>) {
+    let mut corners = polytope.vertices.iter().map(|vertex| seat.at(vertex));
+    let first = corners.next().unwrap_or_default();
+    corners.fold((first, first), |(low, high), p| (low.inf(&p), high.sup(&p)))
+}
+
+/// The nearest point of a segment, as the part of it.
+fn on_segment([a, b]: &[Vector3<f64>; 2], point: &Vector3<f64>) -> f64 {
+    let along = b - a;
+    let square = along.norm_squared();
+    if square == 0.0 {
+        return 0.0;
+    }
+    ((point - a).dot(&along) / square).clamp(0.0, 1.0)
+}
+
+/// The nearest points of two segments, as parts of them.
+fn between_segments(one: &[Vector3<f64>; 2], other: &[Vector3<f64>; 2]) -> [f64; 2] {
+    let (d, e, r) = (one[1] - one[0], other[1] - other[0], one[0] - other[0]);
+    let (a, b, c) = (d.norm_squared(), d.dot(&e), e.norm_squared());
+    let determinant = a * c - b * b;
+    let mut s = if determinant > PARALLEL * PARALLEL * a * c {
+        ((b * e.dot(&r) - c * d.dot(&r)) / determinant).clamp(0.0, 1.0)
+    } else {
+        0.5
+    };
+    let t = on_segment(other, &(one[0] + s * d));
+    s = on_segment(one, &(other[0] + t * e));
+    [s, on_segment(other, &(one[0] + s * d))]
+}
+
+/// The part of a segment that lies within the outline of a face, and which of its sides cut it (none where it ends by itself).
+fn within(polytope: &Polytope, face: &Face, [a, b]: &[Vector3<f64>; 2]) -> Option<[(f64, Option<u32>); 2]> {
+    let (mut low, mut high) = ((0.0, None), (1.0, None));
+    let slack = INSIDE * polytope.size;
+    for (side, (corner, outward)) in sides(polytope, face).enumerate() {
+        let [da, db] = [a, b].map(|p| outward.dot(&(p - corner)));
+        if da <= slack && db <= slack {
+            continue;
+        }
+        if da > slack && db > slack {
+            return None;
+        }
+        let part = da / (da - db);
+        if da > slack && part > low.0 {
+            low = (part, Some(side as u32));
+        } else if db > slack && part < high.0 {
+            high = (part, Some(side as u32));
+        }
+    }
+    (low.0 <= high.0).then_some([low, high])
+}
+
+/// The sides of a face: a corner and the outward direction of each, in its plane.
+fn sides<'a>(polytope: &'a Polytope, face: &'a Face) -> impl Iterator<Item = (Vector3<f64>, Vector3<f64>)> + 'a {
+    (0..face.ring.len()).map(|i| {
+        let corner = polytope.vertices[face.ring[i] as usize];
+        let next = polytope.vertices[face.ring[(i + 1) % face.ring.len()] as usize];
+        (corner, (next - corner).cross(&face.normal).normalize())
+    })
+}
+
+/// The nearest point of a polytope to a point outside, and the face if it lies inside one; where the point is inside, the nearest face.
+fn nearest(polytope: &Polytope, point: &Vector3<f64>) -> (Vector3<f64>, Option<usize>) {
+    let height = |face: &Face| face.normal.dot(point) - face.offset;
+    let mut best = (f64::INFINITY, *point, None);
+    let mut deepest = (f64::NEG_INFINITY, 0);
+    for (index, face) in polytope.faces.iter().enumerate() {
+        let height = height(face);
+        if height > deepest.0 {
+            deepest = (height, index);
+        }
+        if height <= 0.0 {
+            continue;
+        }
+        let mut foot = point - height * face.normal;
+        let mut inside = true;
+        for (corner, outward) in sides(polytope, face) {
+            if outward.dot(&(foot - corner)) > 0.0 {
+                inside = false;
+            }
+        }
+        if !inside {
+            let ring = &face.ring;
+            let mut least = f64::INFINITY;
+            for i in 0..ring.len() {
+                let edge = [ring[i], ring[(i + 1) % ring.len()]].map(|v| polytope.vertices[v as usize]);
+                let on = edge[0] + on_segment(&edge, point) * (edge[1] - edge[0]);
+                let square = (on - point).norm_squared();
+                if square < least {
+                    (least, foot) = (square, on);
+                }
+            }
+        }
+        let square = (foot - point).norm_squared();
+        if square < best.0 {
+            best = (square, foot, inside.then_some(index));
+        }
+    }
+    if best.0 == f64::INFINITY {
+        let face = &polytope.faces[deepest.1];
+        return (point - deepest.0 * face.normal, Some(deepest.1));
+    }
+    (best.1, best.2)
+}
+
+/// What is found, in the axes of the second body.
+struct Near<'a> {
+    reach: f64,
+    lean: Vector3<f64>,
+    out: &'a mut Vec<Touch>,
+    clipping: &'a mut Clipping,
+}
+
+impl Near<'_> {
+    fn push(&mut self, feature: u32, gap: f64, normal: Vector3<f64>, point: Vector3<f64>, corner: bool) {
+        if gap <= self.reach {
+            self.out.push(Touch {
+                feature,
+                gap,
+                normal,
+                point,
+                corner,
+            });
+        }
+    }
+
+    /// A round end, a sphere about `centre`, and a point of the other body.
+    fn round(&mut self, feature: u32, centre: &Vector3<f64>, radius: f64, point: &Vector3<f64>, other: f64) {
+        let between = centre - point;
+        let distance = between.norm();
+        let normal = if distance > 0.0 {
+            between / distance
+        } else {
+            Vector3::z()
+        };
+        self.push(
+            feature,
+            distance - other - radius,
+            normal,
+            centre - radius * normal,
+            false,
+        );
+    }
+
+    fn sphere(&mut self, radius: f64, centre: &Vector3<f64>, other: &Solid) {
+        match other {
+            Solid::Plane(plane) => {
+                let height = plane.normal.dot(centre) - plane.offset;
+                self.push(0, height - radius, plane.normal, centre - radius * plane.normal, false);
+            }
+            Solid::Sphere(r) => self.round(0, centre, radius, &Vector3::zeros(), *r),
+            Solid::Capsule { radius: r, half } => {
+                let axis = [-*half * Vector3::z(), *half * Vector3::z()];
+                let on = axis[0] + on_segment(&axis, centre) * (axis[1] - axis[0]);
+                self.round(0, centre, radius, &on, *r);
+            }
+            Solid::Polytope(polytope) => {
+                let (foot, face) = nearest(polytope, centre);
+                match face {
+                    Some(face) => {
+                        let face = &polytope.faces[face];
+                        let height = face.normal.dot(centre) - face.offset;
+                        self.push(0, height - radius, face.normal, centre - radius * face.normal, false);
+                    }
+                    None => self.round(0, centre, radius, &foot, 0.0),
+                }
+            }
+            Solid::Cylinder { radius: r, half, .. } => {
+                let flat = Vector3::new(centre.x, centre.y, 0.0);
+                let out = flat.norm();
+                let side = if out > 0.0 { flat / out } else { Vector3::x() };
+                let end = Vector3::z() * centre.z.signum();
+                let (beside, above) = (out - r, centre.z.abs() - half);
+                if beside > 0.0 && above > 0.0 {
+                    self.round(0, centre, radius, &(*r * side + *half * end), 0.0);
+                } else if beside > above {
+                    self.push(0, beside - radius, side, centre - radius * side, false);
+                } else {
+                    self.push(0, above - radius, end, centre - radius * end, false);
+                }
+            }
+            Solid::Mesh(mesh) => {
+                let from = self.out.len();
+                let extent = Vector3::repeat(radius + self.reach);
+                let mut faces: Vec<(usize, Touch, [bool; 3])> = Vec::new();
+                mesh.near(centre - extent, centre + extent, &mut |index, triangle| {
+                    let face = &triangle.faces[0];
+                    let height = face.normal.dot(centre) - face.offset;
+                    if height < -radius || height - radius > self.reach {
+                        return;
+                    }
+                    let foot = centre - height * face.normal;
+                    let mut outside = [false; 3];
+                    for (k, (corner, outward)) in sides(triangle, face).enumerate() {
+                        outside[k] = outward.dot(&(foot - corner)) > INSIDE * triangle.size;
+                    }
+                    let before = self.out.len();
+                    if outside == [false; 3] {
+                        self.push(0, height - radius, face.normal, centre - radius * face.normal, false);
+                    } else if height > 0.0 {
+                        let (foot, _) = nearest(triangle, centre);
+                        self.round(0, centre, radius, &foot, 0.0);
+                    }
+                    if self.out.len() > before {
+                        let mut touch = self.out[before];
+                        self.out.truncate(before);
+                        touch.feature = index as u32;
+                        faces.push((index, touch, outside));
+                    }
+                });
+                // Faces first. An edge counts where no face beside it does, and once.
+                faces.sort_by(|a, b| {
+                    (a.2 != [false; 3], a.1.gap)
+                        .partial_cmp(&(b.2 != [false; 3], b.1.gap))
+                        .unwrap_or(std::cmp::Ordering::Equal)
+                });
+                for (index, touch, outside) in faces {
+                    let edge = outside != [false; 3];
+                    let taken = self.out[from..].iter().any(|other| {
+                        let beside = mesh.neighbours(index).contains(&(other.feature as usize));
+                        edge && (beside || (other.point - touch.point).norm() < 1e-6 * radius)
+                    });
+                    if !taken {
+                        self.out.push(touch);
+                    }
+                }
+            }
+        }
+    }
+
+    fn capsule(&mut self, radius: f64, axis: [Vector3<f64>; 2], other: &Solid) {
+        match other {
+            Solid::Capsule { radius: r, half } => {
+                let second = [-*half * Vector3::z(), *half * Vector3::z()];
+                self.rods(&axis, radius, &second, *r);
+            }
+            Solid::Polytope(polytope) => self.rod(&axis, radius, polytope),
+            Solid::Cylinder { prism, .. } => self.rod(&axis, radius, prism),
+            // A round end touches as a sphere does; so does a whole capsule that lies on a plane or in a mesh.
+            _ => {
+                for (end, centre) in axis.iter().enumerate() {
+                    let from = self.out.len();
+                    self.sphere(radius, centre, other);
+                    for touch in &mut self.out[from..] {
+                        touch.feature = touch.feature << 1 | end as u32;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Two rods with round ends, along their axes: one point, or two where they are parallel.
+    fn rods(&mut self, one: &[Vector3<f64>; 2], radius: f64, other: &[Vector3<f64>; 2], r: f64) {
+        let (d, e) = (one[1] - one[0], other[1] - other[0]);
+        let parallel = d.cross(&e).norm() <= PARALLEL * d.norm() * e.norm();
+        if parallel && d.norm_squared() > 0.0 {
+            let mut parts = other.map(|end| on_segment(one, &end));
+            parts.sort_by(f64::total_cmp);
+            if parts[1] - parts[0] > PARALLEL {
+                for (k, part) in parts.into_iter().enumerate() {
+                    let centre = one[0] + part * d;
+                    let foot = other[0] + on_segment(other, &centre) * e;
+                    self.round(k as u32, &centre, radius, &foot, r);
+                }
+                return;
+            }
+        }
+        let [s, t] = between_segments(one, other);
+        self.round(2, &(one[0] + s * d), radius, &(other[0] + t * e), r);
+    }
+
+    /// A rod with round ends and a polytope.
+    fn rod(&mut self, axis: &[Vector3<f64>; 2], radius: f64, polytope: &Polytope) {
+        let along = axis[1] - axis[0];
+        // The face that separates best, and the nearest points.
+        let height = |face: &Face| {
+            let [a, b] = axis.map(|end| face.normal.dot(&end));
+            a.min(b) - face.offset
+        };
+        let (mut best, mut face) = (f64::NEG_INFINITY, 0);
+        for (index, f) in polytope.faces.iter().enumerate() {
+            if height(f) > best {
+                (best, face) = (height(f), index);
+            }
+        }
+        if best - radius > self.reach {
+            return;
+        }
+        // The nearest points: of an end and a face, of an end and an edge or a corner, or of the axis and an edge.
+        let (mut near, mut foot, mut on_edge) = (f64::INFINITY, (axis[0], axis[0]), None);
+        for end in axis {
+            let (on, _) = nearest(polytope, end);
+            if (end - on).norm() < near {
+                (near, foot) = ((end - on).norm(), (*end, on));
+            }
+        }
+        for (index, edge) in polytope.edges.iter().enumerate() {
+            let edge = edge.map(|v| polytope.vertices[v as usize]);
+            let [s, t] = between_segments(axis, &edge);
+            let (p, q) = (axis[0] + s * along, edge[0] + t * (edge[1] - edge[0]));
+            if (p - q).norm() <= near * (1.0 + INSIDE) {
+                (near, foot, on_edge) = ((p - q).norm(), (p, q), Some(index));
+            }
+        }
+        let flat = &polytope.faces[face];
+        if let (true, Some(parts)) = (
+            best <= 0.0 || best + PREFERENCE * polytope.size >= near,
+            within(polytope, flat, axis),
+        ) {
+            for (end, (part, cut)) in parts.into_iter().enumerate() {
+                let centre = axis[0] + part * along;
+                let gap = flat.normal.dot(&centre) - flat.offset - radius;
+                let feature = cut.map_or(end as u32, |side| 4 + side);
+                self.push(feature, gap, flat.normal, centre - radius * flat.normal, false);
+            }
+            return;
+        }
+        match on_edge {
+            Some(edge) => {
+                let edge = polytope.edges[edge].map(|v| polytope.vertices[v as usize]);
+                self.rods(axis, radius, &edge, 0.0);
+            }
+            None => self.round(3, &foot.0, radius, &foot.1, 0.0),
+        }
+    }
+
+    fn polytope_plane(&mut self, polytope: &Polytope, seat: &Seat, plane: &super::Plane) {
+        for (index, vertex) in polytope.vertices.iter().enumerate() {
+            let point = seat.at(vertex);
+            let gap = plane.normal.dot(&point) - plane.offset;
+            self.push(index as u32, gap, plane.normal, point, true);
+        }
+    }
+
+    fn triangle(&mut self, polytope: &Polytope, seat: &Seat, triangle: &Polytope) {
+        let face = &triangle.faces[0];
+        let lowest = polytope
+            .vertices
+            .iter()
+            .map(|vertex| face.normal.dot(&seat.at(vertex)) - face.offset)
+            .fold(f64::INFINITY, f64::min);
+        // What is far behind has not come through.
+        if lowest < -0.5 * polytope.size || lowest > self.reach {
+            return;
+        }
+        self.polytopes(polytope, seat, triangle);
+    }
+
+    /// Two polytopes: the axis that separates them best, then the points of the face that it belongs to, or those of two edges.
+    fn polytopes(&mut self, a: &Polytope, seat: &Seat, b: &Polytope) {
+        let back = seat.turn.transpose();
+        let size = a.size.min(b.size);
+        let middle = back * (Vector3::zeros() - seat.shift);
+        // Faces of the second against corners of the first, and the other way round.
+        let (mut second, mut second_face) = (f64::NEG_INFINITY, 0);
+        for (index, face) in b.faces.iter().enumerate() {
+            let normal = back * face.normal;
+            let lowest = a.vertices.iter().map(|v| normal.dot(v)).fold(f64::INFINITY, f64::min);
+            let height = lowest + face.normal.dot(&seat.shift) - face.offset;
+            if height > second {
+                (second, second_face) = (height, index);
+            }
+            if height > self.reach {
+                return;
+            }
+        }
+        let (mut first, mut first_face) = (f64::NEG_INFINITY, 0);
+        for (index, face) in a.faces.iter().enumerate() {
+            let normal = seat.turn * face.normal;
+            let lowest = b.vertices.iter().map(|v| normal.dot(v)).fold(f64::INFINITY, f64::min);
+            let height = lowest + face.normal.dot(&middle) - face.offset;
+            if height > first {
+                (first, first_face) = (height, index);
+            }
+            if height > self.reach {
+                return;
+            }
+        }
+        let (mut crossed, mut axis) = (f64::NEG_INFINITY, Vector3::zeros());
+        for d in &a.directions {
+            let d = seat.turn * d;
+            for e in &b.directions {
+                let cross = d.cross(e);
+                let length = cross.norm();
+                if length < 1e-4 {
+                    continue;
+                }
+                for normal in [cross / length, -cross / length] {
+                    let own = back * normal;
+                    let lowest = a.vertices.iter().map(|v| own.dot(v)).fold(f64::INFINITY, f64::min);
+                    let highest = b
+                        .vertices
+                        .iter()
+                        .map(|v| normal.dot(v))
+                        .fold(f64::NEG_INFINITY, f64::max);
+                    let height = lowest + normal.dot(&seat.shift) - highest;
+                    if height > crossed {
+                        (crossed, axis) = (height, normal);
+                    }
+                }
+            }
+        }
+        if crossed > self.reach {
+            return;
+        }
+        let preference = PREFERENCE * size;
+        if crossed > first.max(second) + preference {
+            self.edges(a, seat, b, &axis);
+        } else if first > second + preference {
+            let from = self.out.len();
+            let other = Seat {
+                turn: back,
+                shift: middle,
+            };
+            self.face_points(b, &other, a, first_face, 1 << 19);
+            for touch in &mut self.out[from..] {
+                touch.point = seat.at(&touch.point);
+                touch.normal = -(seat.turn * touch.normal);
+            }
+        } else {
+            let from = self.out.len();
+            self.face_points(a, seat, b, second_face, 0);
+            if first >= second - preference {
+                let own = &a.faces[first_face];
+                let normal = seat.turn * own.normal;
+                let plane = (normal, own.offset + normal.dot(&seat.shift));
+                self.share_normal(from, &b.faces[second_face].normal, plane, first, preference);
+            }
+        }
+    }
+
+    /// Where both faces that separate best touch along a common edge, neither is more right than the other: the normal there is the mean of theirs, so that two cards that lean on
+    /// each other push each other alike.
+    fn share_normal(
+        &mut self,
+        from: usize,
+        normal: &Vector3<f64>,
+        (other, offset): (Vector3<f64>, f64),
+        apart: f64,
+        near: f64,
+    ) {
+        let mean = normal - other;
+        let length = mean.norm();
+        // Faces that lie on each other have one normal; edges that lie beside each other have no mean.
+        if !(1.0..1.999_999).contains(&length) {
+            return;
+        }
+        for touch in &mut self.out[from..] {
+            let beyond = other.dot(&touch.point) - offset;
+            if touch.gap <= apart.abs() + near && beyond.abs() <= apart.abs() + near {
+                touch.gap = (touch.gap + apart) / length;
+                touch.normal = mean / length;
+            }
+        }
+    }
+
+    /// The points of a polytope on a face of another: its opposite face, clipped to the outline. Each point is known by the two lines that meet there.
+    fn face_points(&mut self, a: &Polytope, seat: &Seat, b: &Polytope, face: usize, flag: u32) {
+        let face = &b.faces[face];
+        let down = seat.turn.tr_mul(&face.normal);
+        let Some(opposite) = a
+            .faces
+            .iter()
+            .min_by(|one, other| one.normal.dot(&down).total_cmp(&other.normal.dot(&down)))
+        else {
+            return;
+        };
+        let mut clipping = std::mem::take(self.clipping);
+        let Clipping { ring, next, kept } = &mut clipping;
+        ring.clear();
+        for (i, &v) in opposite.ring.iter().enumerate() {
+            ring.push((seat.at(&a.vertices[v as usize]), i as u32 % 128, true));
+        }
+        let slack = INSIDE * b.size;
+        for (side, (corner, outward)) in sides(b, face).enumerate() {
+            let beyond = |p: &Vector3<f64>| outward.dot(&(p - corner));
+            next.clear();
+            for i in 0..ring.len() {
+                let (here, line, own) = ring[i];
+                let (there, _, _) = ring[(i + 1) % ring.len()];
+                let (h, t) = (beyond(&here), beyond(&there));
+                if h <= slack {
+                    if t > slack {
+                        // Leaves: along the side from here on.
+                        next.push((here, line, own));
+                        let cut = here + (there - here) * ((h.min(0.0)) / (h.min(0.0) - t));
+                        next.push((cut, 128 + side as u32 % 128, false));
+                    } else {
+                        next.push((here, line, own));
+                    }
+                } else if t <= slack {
+                    let cut = here + (there - here) * (h / (h - t.min(0.0)));
+                    next.push((cut, line, false));
+                }
+            }
+            std::mem::swap(ring, next);
+        }
+        let count = ring.len();
+        kept.clear();
+        for i in 0..count {
+            let (point, line, own) = ring[i];
+            let before = ring[(i + count - 1) % count].1;
+            let near = |other: &Vector3<f64>| (other - point).norm_squared() <= 1e-14 * b.size * b.size;
+            if kept.iter().any(near) {
+                continue;
+            }
+            kept.push(point);
+            let gap = face.normal.dot(&point) - face.offset;
+            let feature = flag | line.min(before) << 8 | line.max(before);
+            self.push(feature, gap, face.normal, point, own);
+        }
+        *self.clipping = clipping;
+    }
+
+    /// Two edges that cross: those farthest along the axis.
+    fn edges(&mut self, a: &Polytope, seat: &Seat, b: &Polytope, axis: &Vector3<f64>) {
+        let own = seat.turn.tr_mul(axis);
+        let pick = |polytope: &Polytope, along: &Vector3<f64>| {
+            let height = |edge: &[u32; 2]| {
+                edge.iter()
+                    .map(|&v| along.dot(&polytope.vertices[v as usize]))
+                    .sum::<f64>()
+            };
+            (0..polytope.edges.len())
+                .max_by(|&one, &other| height(&polytope.edges[one]).total_cmp(&height(&polytope.edges[other])))
+        };
+        let (Some(one), Some(other)) = (pick(a, &-own), pick(b, axis)) else {
+            return;
+        };
+        let first = a.edges[one].map(|v| seat.at(&a.vertices[v as usize]));
+        let second = b.edges[other].map(|v| b.vertices[v as usize]);
+        let [s, t] = between_segments(&first, &second);
+        let p = first[0] + s * (first[1] - first[0]);
+        let q = second[0] + t * (second[1] - second[0]);
+        let feature = (1 << 18) | ((one as u32 % 256) << 8) | (other as u32 % 256);
+        self.push(feature, axis.dot(&(p - q)), *axis, p, false);
+    }
+
+    fn cylinder(&mut self, (radius, half): (f64, f64), prism: &Polytope, seat: &Seat, other: &Solid) {
+        match other {
+            Solid::Plane(plane) => {
+                self.cylinder_on((radius, half), seat, &plane.normal, plane.offset, None);
+            }
+            Solid::Polytope(polytope) => self.cylinder_polytope((radius, half), seat, polytope),
+            Solid::Cylinder {
+                radius: r,
+                half: h,
+                prism: b,
+                ..
+            } => {
+                let axis = seat.turn.column(2) * half;
+                let one = [seat.shift - axis, seat.shift + axis];
+                let two = [-*h * Vector3::z(), *h * Vector3::z()];
+                let [s, t] = between_segments(&one, &two);
+                // Side by side or crossed, unless they are farther apart along their axes.
+                let across = Vector3::new(seat.shift.x, seat.shift.y, 0.0).norm() - radius - r;
+                let along = seat.shift.z.abs() - half - h;
+                let parallel = seat.turn[(2, 2)].abs() > 1.0 - PARALLEL * PARALLEL;
+                let inside = |part: f64| part > 0.0 && part < 1.0;
+                if parallel && across >= along || !parallel && inside(s) && inside(t) {
+                    self.rods(&one, radius, &two, *r);
+                } else {
+                    self.polytopes(prism, seat, b);
+                }
+            }
+            Solid::Mesh(mesh) => {
+                let (low, high) = bounds(prism, seat);
+                let reach = self.reach;
+                mesh.near(low.add_scalar(-reach), high.add_scalar(reach), &mut |_, triangle| {
+                    self.triangle(prism, seat, triangle);
+                });
+            }
+            Solid::Sphere(_) | Solid::Capsule { .. } => (),
+        }
+    }
+
+    /// A cylinder on a plane, or within the outline of a face.
+    fn cylinder_on(
+        &mut self,
+        (radius, half): (f64, f64),
+        seat: &Seat,
+        normal: &Vector3<f64>,
+        offset: f64,
+        outline: Option<(&Polytope, &Face)>,
+    ) {
+        let axis: Vector3<f64> = seat.turn.column(2).into();
+        let lies = normal.dot(&axis);
+        let flat = normal - lies * axis;
+        let tilt = flat.norm();
+        let ends = [seat.shift - half * axis, seat.shift + half * axis];
+        let inside = |point: &Vector3<f64>| {
+            outline.is_none_or(|(polytope, face)| {
+                sides(polytope, face).all(|(corner, outward)| outward.dot(&(point - corner)) <= INSIDE * polytope.size)
+            })
+        };
+        if tilt > PARALLEL {
+            // The lowest points of both rims; between them the cylinder touches along a line.
+            let lowest = ends.map(|end| end - flat * (radius / tilt));
+            let parts = match outline {
+                None => Some([(0.0, None), (1.0, None)]),
+                Some((polytope, face)) => within(polytope, face, &lowest),
+            };
+            for (end, (part, cut)) in parts.into_iter().flatten().enumerate() {
+                let point = lowest[0] + part * (lowest[1] - lowest[0]);
+                // The radius is taken off the height of the axis: no rounding of its direction.
+                let height = normal.dot(&(ends[0] + part * (ends[1] - ends[0]))) - offset;
+                let gap = height - radius * tilt;
+                let feature = cut.map_or(end as u32, |side: u32| 4 + side);
+                self.push(feature, gap, *normal, point, false);
+            }
+        }
+        if lies.abs() > 0.9 {
+            // On its end: a ring, one point of which is where it would tip.
+            let end = ends[usize::from(lies < 0.0)];
+            let lean = self.lean - self.lean.dot(&axis) * axis;
+            let own: Vector3<f64> = seat.turn.column(0).into();
+            let toward = if lean.norm() > 1e-9 * self.lean.norm() {
+                lean.normalize()
+            } else {
+                own
+            };
+            let across = axis.cross(&toward);
+            for k in 0..RING {
+                let angle = f64::from(k) * std::f64::consts::TAU / f64::from(RING);
+                let [sin, cos] = [libm::sin(angle), libm::cos(angle)];
+                let point = end + radius * (cos * toward + sin * across);
+                if inside(&point) {
+                    self.push(16 + k, normal.dot(&point) - offset, *normal, point, false);
+                }
+            }
+        }
+    }
+
+    fn cylinder_polytope(&mut self, (radius, half): (f64, f64), seat: &Seat, polytope: &Polytope) {
+        let axis: Vector3<f64> = seat.turn.column(2).into();
+        let size = polytope.size.min(radius + half);
+        let (mut flat, mut face) = (f64::NEG_INFINITY, 0);
+        for (index, f) in polytope.faces.iter().enumerate() {
+            let lies = f.normal.dot(&axis);
+            let extent = half * lies.abs() + radius * (1.0 - lies * lies).max(0.0).sqrt();
+            let height = f.normal.dot(&seat.shift) - f.offset - extent;
+            if height > flat {
+                (flat, face) = (height, index);
+            }
+        }
+        let (mut cap, mut end) = (f64::NEG_INFINITY, 1.0);
+        for sign in [1.0, -1.0] {
+            let lowest = polytope
+                .vertices
+                .iter()
+                .map(|v| sign * axis.dot(&(v - seat.shift)))
+                .fold(f64::INFINITY, f64::min);
+            if lowest - half > cap {
+                (cap, end) = (lowest - half, sign);
+            }
+        }
+        // The side against edges and corners.
+        let (mut side, mut out) = (f64::NEG_INFINITY, Vector3::zeros());
+        let edges = polytope.directions.iter().map(|e| axis.cross(e));
+        let corners = polytope.vertices.iter().map(|v| {
+            let from = seat.shift - v;
+            from - from.dot(&axis) * axis
+        });
+        for direction in edges.chain(corners) {
+            let length = direction.norm();
+            if length < PARALLEL {
+                continue;
+            }
+            for normal in [direction / length, -direction / length] {
+                let highest = polytope
+                    .vertices
+                    .iter()
+                    .map(|v| normal.dot(v))
+                    .fold(f64::NEG_INFINITY, f64::max);
+                let height = normal.dot(&seat.shift) - radius - highest;
+                if height > side {
+                    (side, out) = (height, normal);
+                }
+            }
+        }
+        if flat.max(cap).max(side) > self.reach {
+            return;
+        }
+        let preference = PREFERENCE * size;
+        if flat + preference >= side.max(cap) {
+            let f = &polytope.faces[face];
+            self.cylinder_on((radius, half), seat, &f.normal, f.offset, Some((polytope, f)));
+            if f.normal.dot(&axis).abs() > 0.9 {
+                self.corners_under((radius, half), seat, polytope, -f.normal.dot(&axis).signum());
+            }
+        } else if cap + preference >= side {
+            self.corners_under((radius, half), seat, polytope, end);
+        } else {
+            self.cylinder_side((radius, half), seat, polytope, &out);
+        }
+    }
+
+    /// Corners of a polytope, and where its edges leave the rim, under an end of a cylinder.
+    fn corners_under(&mut self, (radius, half): (f64, f64), seat: &Seat, polytope: &Polytope, end: f64) {
+        let axis: Vector3<f64> = seat.turn.column(2).into();
+        let out = end * axis;
+        let Some(face) = polytope
+            .faces
+            .iter()
+            .min_by(|one, other| one.normal.dot(&out).total_cmp(&other.normal.dot(&out)))
+        else {
+            return;
+        };
+        let flat = |p: &Vector3<f64>| (p - seat.shift) - (p - seat.shift).dot(&axis) * axis;
+        for (i, &v) in face.ring.iter().enumerate() {
+            let corner = polytope.vertices[v as usize];
+            let next = polytope.vertices[face.ring[(i + 1) % face.ring.len()] as usize];
+            let gap = |p: &Vector3<f64>| out.dot(&(p - seat.shift)) - half;
+            if flat(&corner).norm() <= radius * (1.0 + INSIDE) {
+                self.push(64 + v % 64, gap(&corner), -out, corner, true);
+            }
+            let (from, along) = (flat(&corner), flat(&next) - flat(&corner));
+            let (a, b, c) = (
+                along.norm_squared(),
+                from.dot(&along),
+                from.norm_squared() - radius * radius,
+            );
+            let root = b * b - a * c;
+            if a > 0.0 && root > 0.0 {
+                for (k, part) in [(-b - root.sqrt()) / a, (-b + root.sqrt()) / a].into_iter().enumerate() {
+                    if (INSIDE..=1.0 - INSIDE).contains(&part) {
+                        let point = corner + part * (next - corner);
+                        self.push(128 + 2 * (i as u32 % 64) + k as u32, gap(&point), -out, point, false);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The side of a cylinder and an edge or a corner.
+    fn cylinder_side(&mut self, (radius, half): (f64, f64), seat: &Seat, polytope: &Polytope, normal: &Vector3<f64>) {
+        let axis: Vector3<f64> = seat.turn.column(2).into();
+        let ends = [seat.shift - half * axis, seat.shift + half * axis];
+        let along = |v: &Vector3<f64>| normal.dot(v);
+        let highest = polytope.vertices.iter().map(along).fold(f64::NEG_INFINITY, f64::max);
+        let top = |v: u32| normal.dot(&polytope.vertices[v as usize]) >= highest - INSIDE * polytope.size;
+        // From the axis to the point itself: differences of near numbers.
+        let mut touch = |feature: u32, point: Vector3<f64>, corner: bool| {
+            let from = seat.shift - point;
+            let out = from - from.dot(&axis) * axis;
+            let distance = out.norm();
+            if distance > 0.0 {
+                self.push(feature, distance - radius, out / distance, point, corner);
+            }
+        };
+        match polytope.edges.iter().find(|[a, b]| top(*a) && top(*b)) {
+            Some(edge) => {
+                let edge = edge.map(|v| polytope.vertices[v as usize]);
+                let line = edge[1] - edge[0];
+                if line.cross(&axis).norm() <= PARALLEL * line.norm() {
+                    let mut parts = ends.map(|end| on_segment(&edge, &end));
+                    parts.sort_by(f64::total_cmp);
+                    if parts[1] > parts[0] {
+                        for (k, part) in parts.into_iter().enumerate() {
+                            touch(32 + k as u32, edge[0] + part * line, false);
+                        }
+                    }
+                } else {
+                    let [_, t] = between_segments(&ends, &edge);
+                    touch(34, edge[0] + t * line, false);
+                }
+            }
+            None => {
+                if let Some(v) = (0..polytope.vertices.len() as u32).find(|&v| top(v)) {
+                    let corner = polytope.vertices[v as usize];
+                    if (corner - seat.shift).dot(&axis).abs() <= half {
+                        touch(40 + v % 64, corner, true);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::UnitQuaternion;
+    use std::f64::consts::{FRAC_PI_2, FRAC_PI_4, FRAC_PI_8};
+    use std::sync::Arc;
+
+    fn cuboid(x: f64, y: f64, z: f64) -> Solid {
+        Solid::Polytope(Arc::new(Polytope::cuboid([x, y, z])))
+    }
+
+    fn meet(first: &Solid, at: [f64; 3], turn: [f64; 3], second: &Solid, shift: &Vector3<f64>) -> Vec<Touch> {
+        // The whole pair somewhere, turned somehow, and the other way round.
+        let world = UnitQuaternion::from_euler_angles(0.3, -0.2, 0.9).to_rotation_matrix();
+        let own = UnitQuaternion::from_euler_angles(turn[0], turn[1], turn[2]).to_rotation_matrix();
+        let a = Placed {
+            solid: first,
+            rotation: *(world * own).matrix(),
+            position: shift + world * Vector3::from(at),
+        };
+        let b = Placed {
+            solid: second,
+            rotation: *world.matrix(),
+            position: *shift,
+        };
+        let (mut found, mut swapped) = (Touches::default(), Touches::default());
+        touches(&a, &b, 1e-6, &Vector3::zeros(), &mut found);
+        touches(&b, &a, 1e-6, &Vector3::zeros(), &mut swapped);
+        let (found, swapped) = (found.found, swapped.found);
+        assert_eq!(found.len(), swapped.len());
+        for touch in &found {
+            let same = |other: &&Touch| (other.point - touch.point).norm() < 1e-12;
+            let other = swapped.iter().find(same).expect("the same point");
+            assert!((other.normal + touch.normal).norm() < 1e-12);
+            // Every point is its own.
+            assert_eq!(found.iter().filter(|other| other.feature == touch.feature).count(), 1);
+        }
+        found
+    }
+
+    #[test]
+    fn bodies_at_rest_touch_in_the_right_number_of_points_with_gaps_of_rounding() {
+        let flat = cuboid(2.0, 2.0, 0.1);
+        let brick = cuboid(0.2, 0.2, 0.1);
+        let cube = cuboid(0.2, 0.2, 0.2);
+        let plane = Solid::Plane(super::super::Plane {
+            normal: Vector3::z(),
+            offset: 0.05,
+        });
+        let capsule = Solid::Capsule {
+            radius: 0.1,
+            half: 0.25,
+        };
+        let cylinder = Solid::cylinder(0.1, 0.5);
+        let sphere = Solid::Sphere(0.1);
+        let (lies, half) = ([FRAC_PI_2, 0.0, 0.0], 0.5f64.sqrt());
+        let beside = [1.0 + 0.1 * half, 0.0, 0.05 + 0.1 * half];
+        let none = [0.0; 3];
+        let third = 0.1 / 3f64.sqrt();
+        /// What it is, the first body, where, how it is turned, the second, the number of points.
+        type Case<'a> = (&'a str, &'a Solid, [f64; 3], [f64; 3], &'a Solid, usize);
+        let cases: [Case<'_>; 24] = [
+            ("brick on a table", &brick, [0.1, 0.2, 0.1], none, &flat, 4),
+            ("brick on a plane", &brick, [0.1, 0.2, 0.1], none, &plane, 4),
+            ("brick on a brick", &brick, [0.0, 0.0, 0.1], none, &brick, 4),
+            ("brick on a brick, shifted", &brick, [0.01, -0.03, 0.1], none, &brick, 4),
+            (
+                "brick across a brick",
+                &brick,
+                [0.0, 0.0, 0.1],
+                [0.0, 0.0, FRAC_PI_4],
+                &brick,
+                8,
+            ),
+            ("brick over the edge", &brick, [1.05, 0.0, 0.1], none, &flat, 4),
+            (
+                "cube on an edge",
+                &cube,
+                [0.0, 0.0, 0.05 + 0.2 * half],
+                [FRAC_PI_4, 0.0, 0.0],
+                &flat,
+                2,
+            ),
+            ("capsule on a table", &capsule, [0.0, 0.0, 0.15], lies, &flat, 2),
+            ("capsule on a plane", &capsule, [0.0, 0.0, 0.15], lies, &plane, 2),
+            ("capsule upright", &capsule, [0.0, 0.0, 0.4], none, &flat, 1),
+            ("capsule over the end", &capsule, [0.0, 0.9, 0.15], lies, &flat, 2),
+            ("capsule along an edge", &capsule, beside, lies, &flat, 2),
+            ("capsule along a capsule", &capsule, [0.0, 0.2, 0.1], none, &capsule, 2),
+            ("capsule across a capsule", &capsule, [0.2, 0.0, 0.0], lies, &capsule, 1),
+            ("cylinder on its side", &cylinder, [0.0, 0.0, 0.15], lies, &flat, 2),
+            (
+                "cylinder on its side on a plane",
+                &cylinder,
+                [0.0, 0.0, 0.15],
+                lies,
+                &plane,
+                2,
+            ),
+            ("cylinder on its end", &cylinder, [0.0, 0.0, 0.3], none, &flat, 8),
+            (
+                "cylinder on its end on a plane",
+                &cylinder,
+                [0.0, 0.0, 0.3],
+                none,
+                &plane,
+                8,
+            ),
+            ("cylinder along an edge", &cylinder, beside, lies, &flat, 2),
+            (
+                "cylinder along a cylinder",
+                &cylinder,
+                [0.0, 0.2, 0.1],
+                none,
+                &cylinder,
+                2,
+            ),
+            (
+                "brick on a cylinder",
+                &cuboid(0.05, 0.05, 0.1),
+                [0.02, 0.0, 0.3],
+                none,
+                &cylinder,
+                4,
+            ),
+            (
+                "sphere on a corner",
+                &sphere,
+                [0.1 + third, 0.1 + third, 0.05 + third],
+                none,
+                &brick,
+                1,
+            ),
+            ("sphere on a face", &sphere, [0.05, 0.02, 0.15], none, &brick, 1),
+            (
+                "sphere on a rim",
+                &sphere,
+                [0.1 + 0.1 * half, 0.0, 0.25 + 0.1 * half],
+                none,
+                &cylinder,
+                1,
+            ),
+        ];
+        for shift in [Vector3::zeros(), Vector3::new(0.4, -0.7, 0.3)] {
+            for (name, first, at, turn, second, count) in &cases {
+                let found = meet(first, *at, *turn, second, &shift);
+                assert_eq!(found.len(), *count, "{name}: {found:#?}");
+                for touch in found {
+                    assert!(touch.gap.abs() < 1e-15, "{name}: {touch:?}");
+                    assert!((touch.normal.norm() - 1.0).abs() < 1e-14, "{name}: {touch:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn edges_that_cross_touch_in_one_point() {
+        let turned = UnitQuaternion::from_euler_angles(0.0, FRAC_PI_4, FRAC_PI_8).to_rotation_matrix();
+        let corners: Vec<Vector3<f64>> = Polytope::cuboid([0.2; 3]).vertices.iter().map(|v| turned * v).collect();
+        let hull = Solid::Polytope(Arc::new(Polytope::hull(&corners).unwrap()));
+        let found = meet(
+            &cuboid(0.2, 0.2, 0.2),
+            [0.0, 0.0, 0.2 * 2f64.sqrt()],
+            [FRAC_PI_4, 0.0, 0.0],
+            &hull,
+            &Vector3::zeros(),
+        );
+        assert_eq!(found.len(), 1);
+        assert!(found[0].gap.abs() < 1e-15, "{found:?}");
+    }
+}

@@ -1,0 +1,33 @@
+"""The notebooks run from top to bottom."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+nbclient = pytest.importorskip("nbclient")
+nbformat = pytest.importorskip("nbformat")
+
+NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
+
+
+def test_there_are_four() -> None:
+    assert len(NOTEBOOKS) == 4
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+
+
+def test_pictures_are_shown_once_and_movies_play() -> None:
+    begin = "import stickslip as ss\nresult = ss.run(ss.Scenario(step=1e-2).mass('a', 1.0, velocity=1.0).friction('f', 'a', kinetic=2.0))\n"
+    cells = [begin + "result.plot()", "result.plot();", "figure = result.plot()\nprint(1)", "result.animate(frames=3)"]
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    nbclient.NotebookClient(notebook, timeout=120, kernel_name="python3").execute()
+    shown = [[kind for output in cell.outputs for kind in output.get("data", {})] for cell in notebook.cells]
+    assert [kinds.count("image/png") for kinds in shown] == [1, 1, 1, 0]
+    assert "text/html" in shown[3]
