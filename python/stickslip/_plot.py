@@ -168,8 +168,8 @@ def _panels(result: Result, x: str) -> list[tuple[str, dict[str, str]]]:
         raise Error("no column shows motion or force\nhelp: name what to draw: plot([\"a.column\"])")
     found = []
     for (_, label), curves in sorted(panels.items(), key=lambda panel: panel[0])[:MOST_PANELS]:
-        # Components that never differ from zero only fill the legend.
-        moving = {name: curve for name, curve in curves.items() if result[name].any()}
+        # Components that never differ from zero only fill the legend. A joint that stays at 0 is told so.
+        moving = {name: curve for name, curve in curves.items() if result[name].any() or "$" not in curve}
         found.append((label, dict(list((moving or curves).items())[:MOST_CURVES])))
     return found
 
@@ -236,7 +236,14 @@ def _edges(values: Any) -> Any:
     places = np.log(values) if _is_log(values) else values
     middle = 0.5 * (places[1:] + places[:-1])
     edges = np.concatenate([[2 * places[0] - middle[0]], middle, [2 * places[-1] - middle[-1]]])
-    return np.exp(edges) if _is_log(values) else edges
+    if _is_log(values):
+        return np.exp(edges)
+    # What is positive by its nature has no other sign at the edge of a cell.
+    if values[0] >= 0:
+        edges[0] = max(edges[0], 0)
+    if values[-1] <= 0:
+        edges[-1] = min(edges[-1], 0)
+    return edges
 
 
 def comparison(found: Comparison) -> Figure:

@@ -197,7 +197,7 @@ class Table(_Columns):
         self._header = header
         self._lines = lines
         self._data = dict(columns)
-        #: What energy ledgers of runs warn of.
+        #: What runs warn of, each kind once with the number of runs that it concerns.
         self.doubts = list(doubts)
 
     @property

@@ -76,8 +76,17 @@ impl Curve {
         self.seen = 0;
     }
 
-    fn still(&self) -> bool {
-        self.points.iter().all(|point| point.1 == 0.0)
+    /// Its largest magnitude.
+    fn largest(&self) -> f64 {
+        self.points.iter().fold(0.0, |most: f64, point| most.max(point.1.abs()))
+    }
+
+    /// Without what is rounding: a curve whose largest magnitude is at most this is 0.
+    fn quiet(mut self, rounding: f64) -> Self {
+        if self.largest() <= rounding {
+            self.points.iter_mut().for_each(|point| point.1 = 0.0);
+        }
+        self
     }
 
     /// The curve as a series.
@@ -146,8 +155,13 @@ impl Window {
         ))
     }
 
+    /// Whether a time lies in it.
+    pub fn has(&self, time: f64) -> bool {
+        (self.from..=self.until).contains(&time)
+    }
+
     /// How many of so many rows of a run that lasts so long lie in it, about.
-    fn share(&self, rows: u64, duration: f64) -> u64 {
+    pub fn share(&self, rows: u64, duration: f64) -> u64 {
         let length = self.until.min(duration) - self.from.max(0.0);
         (rows as f64 * (length / duration).min(1.0)).ceil() as u64
     }
@@ -187,7 +201,7 @@ impl Recording {
 
     /// Takes note of a row.
     pub fn row(&mut self, row: &[f64]) {
-        if row[0] < self.window.from || row[0] > self.window.until {
+        if !self.window.has(row[0]) {
             return;
         }
         for (column, _, _, curve) in &mut self.curves {
@@ -200,9 +214,20 @@ impl Recording {
         for (.., curve) in &mut self.curves {
             curve.close();
         }
+        let rounding: Vec<f64> = (self.curves.iter().map(|(_, quantity, ..)| self.rounding(*quantity))).collect();
+        for ((.., curve), rounding) in self.curves.iter_mut().zip(rounding) {
+            *curve = std::mem::take(curve).quiet(rounding);
+        }
         let mut quantities: Vec<Quantity> = self.curves.iter().map(|(_, quantity, ..)| *quantity).collect();
         quantities.sort_unstable();
         quantities.dedup();
+        // Nothing turns in many scenes: what is 0 in all its components takes no room beside what is not.
+        if self.curves.iter().any(|curve| !is_idle(curve)) {
+            quantities.retain(|quantity| {
+                let mut curves = self.curves.iter().filter(|(_, other, ..)| other == quantity);
+                curves.any(|curve| !is_idle(curve))
+            });
+        }
         quantities.truncate(MOST_PANELS);
         let mut colors = Colors::default();
         let panels = quantities
@@ -212,11 +237,33 @@ impl Recording {
         figure(self.title.clone(), panels)
     }
 
+    /// The magnitude up to which a quantity is rounding: that of the largest curve, of positions what a double can tell, and of velocities
+    /// what moves by no more than that in the whole time.
+    fn rounding(&self, quantity: Quantity) -> f64 {
+        let largest = |quantity: Quantity| {
+            let curves = self.curves.iter().filter(|(_, other, ..)| *other == quantity);
+            curves.map(|(.., curve)| curve.largest()).fold(0.0, f64::max)
+        };
+        let time = self.window.until - self.window.from;
+        ROUNDING
+            * match quantity {
+                // A turn has its own size.
+                Quantity::Angle => largest(Quantity::Angle).max(1.0),
+                Quantity::AngularVelocity => (largest(Quantity::Angle).max(1.0) / time).max(largest(quantity)),
+                Quantity::Velocity => (largest(Quantity::Position) / time).max(largest(quantity)),
+                _ => largest(quantity),
+            }
+    }
+
     fn panel(&self, quantity: Quantity, colors: &mut Colors) -> Panel {
         let mut curves: Vec<_> = self.curves.iter().filter(|(_, other, ..)| *other == quantity).collect();
-        // Components that never differ from zero only fill the legend.
-        if curves.iter().any(|(.., curve)| !curve.still()) {
-            curves.retain(|(.., curve)| !curve.still());
+        // Components that never differ from zero only fill the legend. A joint that stays at 0 is told so.
+        if curves.iter().any(|curve| !is_idle(curve)) {
+            curves.retain(|curve| !is_idle(curve));
+        }
+        // Where not all find room, those that move do.
+        if curves.len() > MOST_CURVES {
+            curves.sort_by_key(|(.., curve)| curve.largest() == 0.0);
         }
         curves.truncate(MOST_CURVES);
         let mut panel = Panel::new(TIME, quantity.label());
@@ -227,6 +274,14 @@ impl Recording {
         }
         panel
     }
+}
+
+/// Part of the size of a quantity that is rounding, which long runs add up.
+const ROUNDING: f64 = 1e-12;
+
+/// Whether a curve is a component of a vector (its axis stands between dollar signs) that is always 0.
+fn is_idle((_, _, label, curve): &(usize, Quantity, String, Curve)) -> bool {
+    label.contains('$') && curve.largest() == 0.0
 }
 
 /// Colours of curves: what is called the same has the same in all panels, as far as colours last.
@@ -370,6 +425,59 @@ mod tests {
         let burst = |rate: f64| x.iter().map(move |x| if *x < rate { (7.0 * x).sin() } else { 0.0 });
         assert!(turns(&x, &burst(5.0).collect::<Vec<_>>()) < 10);
         assert!(turns(&x, &burst(1e3).collect::<Vec<_>>()) > DENSE);
+    }
+
+    /// A body that slides along x and turns by rounding only, and a joint that stays at 0.
+    #[test]
+    fn rounding_and_idle_components_take_no_room_but_joints_do() {
+        let curve = |size: f64| {
+            let mut curve = Curve::new(10);
+            (0..10).for_each(|i| curve.push(f64::from(i), size * f64::from(i % 3)));
+            curve
+        };
+        let rows = [
+            (Quantity::Velocity, "box $x$", 0.4),
+            (Quantity::Velocity, "box $y$", 3e-16),
+            (Quantity::AngularVelocity, "box $x$", 2e-15),
+            (Quantity::AngularVelocity, "box $z$", 0.0),
+            (Quantity::Angle, "arm.elbow", 0.7),
+            (Quantity::Angle, "arm.shoulder", 0.0),
+        ];
+        let recording = |rows: &[(Quantity, &str, f64)]| Recording {
+            title: String::new(),
+            window: Window { from: 0.0, until: 10.0 },
+            curves: (rows.iter().enumerate())
+                .map(|(i, &(quantity, label, size))| (i, quantity, label.to_string(), curve(size)))
+                .collect(),
+        };
+        let drawn = |figure: &Figure| -> Vec<(String, Vec<String>)> {
+            let names = |panel: &Panel| panel.series.iter().map(|series| series.label.clone()).collect();
+            figure
+                .panels
+                .iter()
+                .map(|panel| (panel.y_label.clone(), names(panel)))
+                .collect()
+        };
+        let found = drawn(&recording(&rows).figure());
+        let labels = |names: &[&str]| names.iter().map(|name| name.to_string()).collect::<Vec<_>>();
+        assert_eq!(
+            found,
+            [
+                ("velocity (m/s)".to_string(), labels(&["box $x$"])),
+                ("angle (rad)".to_string(), labels(&["arm.elbow", "arm.shoulder"])),
+            ]
+        );
+        // A slow turn is one, and alone a panel of zeros says that nothing turns.
+        let found = drawn(&recording(&[rows[0], (Quantity::AngularVelocity, "box $x$", 1e-9)]).figure());
+        assert_eq!(found.len(), 2);
+        let alone = recording(&rows[2..4]).figure();
+        assert_eq!(alone.panels.len(), 1);
+        assert!(
+            alone.panels[0]
+                .series
+                .iter()
+                .all(|series| series.y.iter().all(|y| *y == 0.0))
+        );
     }
 
     #[test]

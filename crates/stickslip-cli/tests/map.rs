@@ -230,3 +230,32 @@ fn a_signal_that_does_not_exist_is_wrong_input() {
         assert!(ran.out.is_empty(), "{}", ran.out);
     }
 }
+
+/// Steps near the period of a spring that is taken at their start (ωT = 1.5) are warned of, once for all cells that have it.
+#[test]
+fn a_map_says_what_its_runs_warn_of() {
+    let folder = Folder::new("map-warns");
+    let text = common::BLOCK
+        .replace("\"if(t <= 2, 2, 0)\"", "0.3")
+        .replace("stiffness = \"90 N/m\"", "stiffness = \"90 N/m\"\nimplicit = false")
+        + "[analysis]\nstick_slip = { signal = \"spring.force\", from = 1 }\n";
+    folder.write("block.toml", &text);
+    let map = [
+        "map",
+        "block.toml",
+        "--x",
+        "elements.spring.stiffness=list:90,2.25e6,2.5e6",
+        "--y",
+        "bodies.hook.velocity=list:0.3,0.4",
+        "--out",
+        "map.csv",
+    ];
+    let ran = folder.run(&map).ok();
+    assert!(
+        ran.err.contains("near the period") && ran.err.contains("4 of 6 runs"),
+        "{}",
+        ran.err
+    );
+    let report = folder.run(&[&map[..], &["--json"]].concat()).ok();
+    assert_eq!(report.json()["warnings"][0]["runs"], 4);
+}

@@ -139,6 +139,86 @@ fn compare_shows_who_rests_and_who_creeps() {
     }
 }
 
+/// A block drawn at speed V over static 15 N and kinetic 10 N: with z = (Fs − Fk)/k it sticks for 2z/V and slips for 2(π − atan(zω/V))/ω, between
+/// forces 2k√(z² + V²/ω²) apart. Whatever the phase at the end, it never rests.
+#[test]
+fn compare_measures_the_cycle_and_takes_no_pause_for_rest() {
+    let folder = Folder::new("compare-cycle");
+    let text = BLOCK.replace("\"if(t <= 2, 2, 0)\"", "\"0.3 m/s\"").replace(
+        "kinetic = \"10 N\"",
+        "kinetic = \"10 N\"\nstatic = \"15 N\"\n[analysis]\nstick_slip = { signal = \"spring.force\", from = 1 }",
+    );
+    folder.write("block.toml", &text);
+    let (omega, z, v) = (90f64.sqrt(), 5.0 / 90.0, 0.3);
+    let period = 2.0 * z / v + 2.0 * (std::f64::consts::PI - (z * omega / v).atan()) / omega;
+    let amplitude = 2.0 * 90.0 * (z * z + v * v / (omega * omega)).sqrt();
+    let arguments = [
+        "compare",
+        "block.toml",
+        "--element",
+        "floor",
+        "--laws",
+        "implicit,karnopp:epsilon=5e-3",
+    ];
+    for k in 0..5 {
+        let duration = format!("simulation.duration={:.3}", 6.0 + 0.2 * f64::from(k) * period);
+        let table = folder
+            .run(&[&arguments[..], &["--json", "--set", &duration]].concat())
+            .ok()
+            .json();
+        for row in table["laws"].as_array().unwrap() {
+            assert_eq!(row["rest"], serde_json::Value::Null, "{duration}: {row}");
+            assert_eq!(row["stick_slip"]["stable"], false);
+        }
+        let found = &table["laws"][0]["stick_slip"];
+        for (key, expected) in [("period", period), ("amplitude", amplitude)] {
+            let found = found[key].as_f64().unwrap();
+            assert!(
+                (found / expected - 1.0).abs() < 0.01,
+                "{key}: {found} in place of {expected}"
+            );
+        }
+    }
+    let ran = folder.run(&arguments).ok();
+    for word in ["amplitude", "period", "region", "never"] {
+        assert!(ran.out.contains(word), "no {word:?}: {}", ran.out);
+    }
+    let plot = |window: &[&str]| folder.run(&[&arguments[..], &["--plot", "cycle.svg"], window].concat());
+    plot(&["--from", "3", "--until", "3.5 s"]).ok();
+    // The legend stands once.
+    assert_eq!(folder.read("cycle.svg").matches(">karnopp:epsilon=5e-3<").count(), 1);
+    plot(&["--from", "70"]).fails(2, &["nothing to draw", "lasts 4 s"]);
+}
+
+/// What `run` warns of under a law, `compare` says with the law.
+#[test]
+fn compare_says_what_runs_warn_of() {
+    let folder = Folder::with_block("compare-warns");
+    let laws = [
+        "compare",
+        "block.toml",
+        "--element",
+        "floor",
+        "--laws",
+        "implicit,karnopp:epsilon=2e-4",
+    ];
+    let ran = folder.run(&laws).ok();
+    assert!(
+        ran.err.contains("epsilon = 0.0002 m/s is too small for the step")
+            && ran.err.contains("(under karnopp:epsilon=2e-4)"),
+        "{}",
+        ran.err
+    );
+    let table = folder.run(&[&laws[..], &["--json"]].concat()).ok().json();
+    assert_eq!(table["laws"][0]["warnings"].as_array().unwrap().len(), 0);
+    assert!(table["laws"][1]["warnings"][0].as_str().unwrap().contains("epsilon"));
+    // What is wrong with the file is said once, with its place.
+    let ran = folder
+        .run(&[&laws[..], &["--set", "simulation.duration=3.0004"]].concat())
+        .ok();
+    assert_eq!(ran.err.matches("whole number of steps").count(), 1, "{}", ran.err);
+}
+
 #[test]
 fn compare_changes_the_integrator_where_a_law_needs_another() {
     let folder = Folder::new("integrators");

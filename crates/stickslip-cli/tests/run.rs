@@ -192,7 +192,7 @@ fn the_ledger_speaks() {
     ];
     let ran = folder.run(&vary).ok();
     assert!(
-        ran.err.contains("energy of 2 runs is in doubt") && ran.err.contains("\"coil\""),
+        ran.err.contains("(2 of 3 runs, with the numbers of the first)") && ran.err.contains("\"coil\""),
         "{}",
         ran.err
     );

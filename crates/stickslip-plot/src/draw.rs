@@ -536,7 +536,7 @@ impl<'a> Axes<'a> {
 fn cell_marks(cells: &Cells, x: &Axis, y: &Axis, size: Point) -> Vec<Mark> {
     const UNDER: f64 = 0.4;
     let rows = cells.y.len().saturating_sub(1);
-    let mut marks = Vec::new();
+    let (mut marks, mut hatches) = (Vec::new(), Vec::new());
     for (i, edges) in cells.x.windows(2).enumerate() {
         for (j, sides) in cells.y.windows(2).enumerate() {
             let Some(color) = cells.colors.get(i * rows + j).copied().flatten() else {
@@ -546,6 +546,9 @@ fn cell_marks(cells: &Cells, x: &Axis, y: &Axis, size: Point) -> Vec<Mark> {
             let up = |value: f64| size.1 - y.fraction(value).clamp(0.0, 1.0) * size.1;
             let (left, right) = (along(edges[0]), along(edges[1]));
             let (top, bottom) = (up(sides[1]), up(sides[0]));
+            if cells.hatched.get(i * rows + j) == Some(&true) {
+                hatches.extend(hatch([left, right], [top, bottom]));
+            }
             marks.push(Mark::Box {
                 rect: Rect {
                     x: left,
@@ -558,7 +561,34 @@ fn cell_marks(cells: &Cells, x: &Axis, y: &Axis, size: Point) -> Vec<Mark> {
             });
         }
     }
+    // Above all cells, as each reaches under the next.
+    marks.extend(hatching(hatches));
     marks
+}
+
+/// Distance of the lines of a hatch along an axis.
+const HATCH: f64 = 6.0;
+
+/// Lines x + y = const within a rectangle. They follow from the place on the paper, so that they go on from cell to cell.
+fn hatch([left, right]: [f64; 2], [top, bottom]: [f64; 2]) -> Vec<Vec<Point>> {
+    let first = ((left + top) / HATCH).ceil() as i64;
+    let last = ((right + bottom) / HATCH).floor() as i64;
+    let line = |number: i64| {
+        let sum = HATCH * number as f64;
+        let (from, to) = (left.max(sum - bottom), right.min(sum - top));
+        (from < to).then(|| vec![(from, sum - from), (to, sum - to)])
+    };
+    (first..=last).filter_map(line).collect()
+}
+
+/// The lines of hatches as one mark.
+fn hatching(lines: Vec<Vec<Point>>) -> Option<Mark> {
+    (!lines.is_empty()).then_some(Mark::Lines {
+        lines,
+        color: Color(110, 110, 110),
+        width: 0.7,
+        dash: &[],
+    })
 }
 
 const BAR_GAP: f64 = 14.0;
@@ -594,7 +624,7 @@ fn bar_width(bar: &ColorBar, size: Point) -> f64 {
     let names = bar
         .classes
         .iter()
-        .map(|(_, name)| BAR_WIDTH + 6.0 + width(name, LEGEND_SIZE));
+        .map(|class| BAR_WIDTH + 6.0 + width(&class.name, LEGEND_SIZE));
     BAR_GAP + names.fold(scale, f64::max)
 }
 
@@ -667,7 +697,7 @@ fn draw_bar(bar: &ColorBar, origin: Point, size: Point, marks: &mut Vec<Mark>) {
             &bar.label,
         ));
     }
-    for (i, (color, name)) in bar.classes.iter().enumerate() {
+    for (i, class) in bar.classes.iter().enumerate() {
         let y = top + height + if height > 0.0 { 8.0 } else { 0.0 } + CLASS_ROW * i as f64;
         let rect = Rect {
             x: left,
@@ -675,12 +705,16 @@ fn draw_bar(bar: &ColorBar, origin: Point, size: Point, marks: &mut Vec<Mark>) {
             width: BAR_WIDTH,
             height: BAR_WIDTH,
         };
-        marks.push(framed(rect, Some(*color)));
+        marks.push(framed(rect, Some(class.color)));
+        if class.hatched {
+            let (right, bottom) = (rect.x + rect.width, rect.y + rect.height);
+            marks.extend(hatching(hatch([rect.x, right], [rect.y, bottom])));
+        }
         let at = (
             left + BAR_WIDTH + 6.0,
             y + 2.0 + BAR_WIDTH / 2.0 + LEGEND_SIZE * CAPITALS / 2.0,
         );
-        marks.push(text(at, Anchor::Start, false, LEGEND_SIZE, name));
+        marks.push(text(at, Anchor::Start, false, LEGEND_SIZE, &class.name));
     }
 }
 
@@ -1046,19 +1080,26 @@ fn moved(mark: Mark, (dx, dy): Point) -> Mark {
     }
 }
 
-/// The legend that all panels with named series have in common, if there are several such panels.
+/// The legend that all panels with named series have in common, if there are several such panels. Curves are the same by name and colour: those
+/// that turn very often are drawn solid where others are dashed, so it is taken from the panel with most dashes.
 fn common_legend(figure: &Figure) -> Option<Vec<(usize, &Series)>> {
-    let mut legends = figure
+    let legends = figure
         .panels
         .iter()
         .filter(|p| p.legend == Legend::Auto)
         .map(legend_entries);
-    let mut legends = legends.by_ref().filter(|entries| !entries.is_empty()).peekable();
-    let first = legends.next()?;
-    legends.peek()?;
-    let look = |(index, s): &(usize, &Series)| (*index, s.label.clone(), s.style, s.color);
-    let same = legends.all(|other| other.iter().map(look).eq(first.iter().map(look)));
-    same.then_some(first)
+    let legends: Vec<Vec<(usize, &Series)>> = legends.filter(|entries| !entries.is_empty()).collect();
+    let (first, rest) = legends.split_first().filter(|(_, rest)| !rest.is_empty())?;
+    let look = |(index, s): &(usize, &Series)| {
+        let style = if s.style == Style::Solid { Style::Line } else { s.style };
+        (*index, s.label.clone(), style, s.color)
+    };
+    let same = rest
+        .iter()
+        .all(|other| other.iter().map(look).eq(first.iter().map(look)));
+    let dashed = |entries: &Vec<(usize, &Series)>| entries.iter().filter(|(_, s)| s.style == Style::Line).count();
+    let most = legends.iter().map(dashed).max()?;
+    same.then(|| legends.iter().find(|entries| dashed(entries) == most).cloned())?
 }
 
 /// Breaks the entries of a legend into rows of at most this width.

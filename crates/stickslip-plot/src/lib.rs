@@ -90,6 +90,8 @@ pub struct Cells {
     pub y: Vec<f64>,
     /// Colours, column by column; `None` is left white.
     pub colors: Vec<Option<Color>>,
+    /// Which of them are hatched, in the same order; those that are left out are not.
+    pub hatched: Vec<bool>,
 }
 
 /// What colours mean: a scale of numbers, and colours with names.
@@ -102,7 +104,18 @@ pub struct ColorBar {
     /// Scales of colours side by side, each from the lower to the upper end.
     pub scales: Vec<Vec<Color>>,
     /// Colours with a name.
-    pub classes: Vec<(Color, String)>,
+    pub classes: Vec<Class>,
+}
+
+/// A colour with a name, such as a class of cells.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Class {
+    /// The colour.
+    pub color: Color,
+    /// Whether it is hatched.
+    pub hatched: bool,
+    /// What it means.
+    pub name: String,
 }
 
 /// How values are laid out along an axis.

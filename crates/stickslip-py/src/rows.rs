@@ -10,6 +10,7 @@ use std::sync::atomic::Ordering;
 use stickslip::sweep::{Axis, Row, Sweep, SweepError, Value};
 use stickslip_study::panels;
 use stickslip_study::rows::{map_header, map_line, sweep_header, sweep_line};
+use stickslip_study::warnings::Warnings;
 
 fn axes(vary: &[String]) -> Result<Vec<Axis>, SweepError> {
     Ok(vary.iter().map(|text| Axis::parse(text)).collect::<Result<_, _>>()?)
@@ -55,7 +56,7 @@ impl Column {
     }
 }
 
-/// Header, lines of CSV, columns in the order of the header, doubts, what Ctrl-C raised.
+/// Header, lines of CSV, columns in the order of the header, what runs warn of, what Ctrl-C raised.
 type Table<'py> = (String, String, Vec<Bound<'py, PyAny>>, Vec<String>, Option<PyErr>);
 
 /// Rows as columns; `status` where the table has one.
@@ -68,7 +69,8 @@ fn table<'py>(
     raised: Option<PyErr>,
 ) -> PyResult<Table<'py>> {
     let lines: String = rows.iter().map(|row| line(row) + "\n").collect();
-    let doubts = rows.iter().flat_map(|row| row.doubts.clone()).collect();
+    let mut warnings = Warnings::default();
+    rows.iter().for_each(|row| warnings.take(&row.warnings));
     let (keys, measures) = rows.first().map_or((0, 0), |row| (row.keys.len(), row.values.len()));
     let mut columns = Vec::new();
     let cell = |key: &Value| match key.number {
@@ -90,7 +92,7 @@ fn table<'py>(
         .into_iter()
         .map(|column| column.into_python(py))
         .collect::<PyResult<_>>()?;
-    Ok((header, lines, columns, doubts, raised))
+    Ok((header, lines, columns, warnings.sentences(), raised))
 }
 
 /// How many rows a sweep has; refuses what `sweep` would.

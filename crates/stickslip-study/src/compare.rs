@@ -7,8 +7,8 @@ use std::time::Instant;
 use stickslip::advice::{ChoiceLine, angular, kinetic_force};
 use stickslip::core::registry::{Family, Law, law};
 use stickslip::divergence::Watch;
-use stickslip::report::Reporter;
-use stickslip::run::{Ended, Options, run};
+use stickslip::report::{Reporter, StickSlipReport};
+use stickslip::run::{Ended, Options, examine_energy, run};
 use stickslip::scenario::{
     Diagnostic, ElementSpec, FrictionLawSpec, LimitSpec, Number, ParameterSpec, ParameterValue, Scenario,
     ScenarioError, Source, Span,
@@ -23,7 +23,7 @@ pub struct Row {
     pub law: String,
     /// The integrator it ran with.
     pub integrator: &'static str,
-    /// End of the last motion, s; `null` if it still moves.
+    /// End of the last motion, s; `null` if it still moves, or rests for no longer than between two motions before, as in stick-slip.
     pub rest: Option<f64>,
     /// Greatest speed in the last quarter.
     pub residual_velocity: Option<f64>,
@@ -35,8 +35,12 @@ pub struct Row {
     pub dissipated: Option<f64>,
     /// Computing time of a step.
     pub ns_per_step: Option<f64>,
+    /// Stick-slip of the signal that `[analysis]` names, if it names one.
+    pub stick_slip: Option<StickSlipReport>,
     /// Parameters chosen for this law.
     pub chosen: Vec<ChoiceLine>,
+    /// What the run warns of.
+    pub warnings: Vec<String>,
     /// Why the run ended early, if it did.
     pub failed: Option<String>,
 }
@@ -335,7 +339,7 @@ pub fn measure(
     let (mut slip, mut before) = ([0.0; 3], first.velocity);
     let mut at_quarter = slip;
     let (mut fastest, mut residual) = (0.0f64, 0.0f64);
-    let mut last = 0.0;
+    let (mut last, mut pause) = (0.0, 0.0f64);
     let mut failed = None;
     let mut energies = Watch::new(&mut simulation);
     let start = Instant::now();
@@ -369,6 +373,10 @@ pub fn measure(
         // The greatest speed does not grow after the last motion, so this compares with the greatest of the whole run.
         fastest = fastest.max(speed.abs());
         if speed.abs() > REST * fastest {
+            // The wait before the first motion is no pause between two.
+            if last > 0.0 {
+                pause = pause.max(simulation.time() - last);
+            }
             last = simulation.time();
         }
         if done == steps - steps / 4 {
@@ -387,7 +395,10 @@ pub fn measure(
         let verdict = energies.judge(&mut simulation, Some(stop));
         failed = verdict.map(|error| error.to_string());
     }
-    let report = reporter.finish(&mut simulation, &columns, start.elapsed().as_secs_f64());
+    let mut report = reporter.finish(&mut simulation, &columns, start.elapsed().as_secs_f64());
+    if failed.is_none() {
+        examine_energy(&mut report, &simulation, &energies);
+    }
     let entry = &simulation.scenario().elements[index].0;
     let number = |key: &str| {
         report
@@ -401,12 +412,15 @@ pub fn measure(
     Ok(Row {
         law,
         integrator: simulation.method().row().name,
-        rest: (done && last < simulation.time()).then_some(last),
+        // A motion that pauses is not over in a pause: what goes on sticking and slipping rests in every cycle.
+        rest: (done && (last == 0.0 || last + pause.max(step) < simulation.time() - 0.5 * step)).then_some(last),
         residual_velocity: done.then_some(residual),
         drift: done.then(|| magnitude(&difference).abs()),
         chatter: done.then(|| number("sign_changes") / report.t_end.max(step)),
         dissipated: done.then(|| number("dissipated")),
         ns_per_step: cost(simulation.scenario(), stop)?,
+        stick_slip: report.stick_slip.filter(|_| done),
+        warnings: report.warnings,
         chosen,
         failed,
     })

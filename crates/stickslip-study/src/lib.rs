@@ -10,6 +10,7 @@ mod fault;
 pub mod laws;
 pub mod panels;
 pub mod rows;
+pub mod warnings;
 pub mod words;
 
 pub use fault::{Fault, suggestion, unknown_law};

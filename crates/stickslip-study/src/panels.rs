@@ -2,7 +2,7 @@
 
 use crate::words::number;
 use stickslip::advice;
-use stickslip::quantity::parse_quantity;
+use stickslip::quantity::{Dimension, parse_quantity};
 use stickslip::scenario::{BodySpec, JointType, Scenario};
 use stickslip::sweep::{Axis, Sweep};
 
@@ -150,9 +150,23 @@ pub fn amplitude(scenario: &Scenario) -> String {
     if spec.scale != 1.0 {
         return format!("amplitude of {}/{}", spec.signal, number(spec.scale));
     }
-    let label = shown(scenario, &spec.signal).map_or("", |(quantity, _)| quantity.label());
-    let unit = label.find('(').map_or("", |at| &label[at..]);
+    let unit = signal_unit(scenario);
+    let unit = if unit.is_empty() {
+        String::new()
+    } else {
+        format!("({unit})")
+    };
     format!("amplitude of {} {unit}", spec.signal).trim_end().to_string()
+}
+
+/// The unit of the amplitude of the stick-slip analysis; empty where the signal is scaled or its unit is not known.
+pub fn signal_unit(scenario: &Scenario) -> &'static str {
+    let plain = scenario.stick_slip.as_ref().filter(|spec| spec.scale == 1.0);
+    let quantity = plain.and_then(|spec| Some(shown(scenario, &spec.signal)?.0));
+    let label = quantity.map_or("", Quantity::label);
+    label
+        .rsplit_once('(')
+        .map_or("", |(_, unit)| unit.trim_end_matches(')'))
 }
 
 /// What is compared of a friction: sliding velocity, friction, slip.
@@ -174,7 +188,13 @@ pub fn unit(sweep: &Sweep, axis: &Axis) -> Option<String> {
         Ok(Some((_, dimension))) => Some(dimension),
         _ => sweep.draft().dimension(&axis.key),
     };
-    written.map(|dimension| dimension.to_string())
+    // A velocity in 1/s is one of something that turns; frequencies and rates have other names.
+    let last = axis.key.rsplit('.').next().unwrap_or_default();
+    let turns = last.ends_with("velocity") && written == Some(Dimension::ANGULAR_VELOCITY);
+    written.map(|dimension| match turns {
+        true => "rad/s".to_string(),
+        false => dimension.to_string(),
+    })
 }
 
 /// What stands at an axis.

@@ -42,10 +42,11 @@ pub struct ElementReport {
     pub transitions: Option<u64>,
     /// Energy turned into heat, J.
     pub dissipated: f64,
-    /// Largest force, N.
+    /// Largest force, N; of contacts that the program finds, the largest of one pair of bodies.
     pub max_force: f64,
-    /// Changes of sign of the first force component, zeros skipped.
-    pub sign_changes: u64,
+    /// Changes of sign of the first force component, zeros skipped; `None` for contacts that the program finds, whose pairs have no
+    /// component in common.
+    pub sign_changes: Option<u64>,
 }
 
 /// The energy ledger: residual = initial + input − dissipated − final.
@@ -187,6 +188,31 @@ fn applies(simulation: &Simulation, rubs: Option<usize>, region: Region) -> bool
         (Region::Inertial, Some(element)) => simulation.built().inverse_mass_felt[element] > 0.0,
         (Region::Inertial, None) => (scenario.bodies.iter()).any(|(_, body)| !matches!(body, BodySpec::Driver(_))),
     }
+}
+
+/// What a run warns of, whatever is reported of it: what was found when it was built, and what its steps met.
+pub(crate) fn warnings(simulation: &Simulation) -> Vec<String> {
+    let built = simulation.built().warnings.iter();
+    let mut warnings: Vec<String> = built.map(|warning| warning.message.clone()).collect();
+    if simulation.worst_residual() > 1e-12 {
+        warnings.push(format!(
+            "a coupled friction solve ended with a residual of {:.1e} of the force scale",
+            simulation.worst_residual()
+        ));
+    }
+    if let Some(name) = simulation.jammed() {
+        warnings.push(format!(
+            "contact \"{name}\" stopped its bodies as an impact would, though there was no impact: with so much friction they could not \
+             slide (Painlevé's paradox)"
+        ));
+    }
+    let forced = simulation.statistics().forced;
+    if forced > 0 {
+        warnings.push(format!(
+            "{forced} internal steps were kept at min_step although their error was above the tolerance"
+        ));
+    }
+    warnings
 }
 
 /// Watches a run step by step.
@@ -363,7 +389,7 @@ impl Reporter {
         let chosen = simulation.method().chooses_steps();
         let unit = if chosen { 1.0 } else { simulation.built().network.step };
         let mut elements = Map::new();
-        for (i, ((name, _), tally)) in scenario.elements.iter().zip(&self.tallies.elements).enumerate() {
+        for (i, ((name, spec), tally)) in scenario.elements.iter().zip(&self.tallies.elements).enumerate() {
             let element = &mut reports[i];
             if tally.has_mode {
                 let [stick, slip] = tally.time_in.map(|time| time * unit);
@@ -371,7 +397,7 @@ impl Reporter {
                 element.transitions = Some(tally.transitions);
             }
             element.max_force = tally.largest * simulation.built().first_ratio[i].abs();
-            element.sign_changes = tally.sign_changes;
+            element.sign_changes = (!matches!(spec, ElementSpec::Found(_))).then_some(tally.sign_changes);
             let value = serde_json::to_value(&*element).unwrap_or(Value::Null);
             elements.insert(name.clone(), value);
         }
@@ -383,35 +409,12 @@ impl Reporter {
             .cloned()
             .zip(row.into_iter().map(Value::from))
             .collect();
-        let mut warnings: Vec<String> = simulation
-            .built()
-            .warnings
-            .iter()
-            .map(|warning| warning.message.clone())
-            .collect();
-        if simulation.worst_residual() > 1e-12 {
-            warnings.push(format!(
-                "a coupled friction solve ended with a residual of {:.1e} of the force scale",
-                simulation.worst_residual()
-            ));
-        }
-        if let Some(name) = simulation.jammed() {
-            warnings.push(format!(
-                "contact \"{name}\" stopped its bodies as an impact would, though there was no impact: with so much friction they could not \
-                 slide (Painlevé's paradox)"
-            ));
-        }
+        let mut warnings = warnings(simulation);
         let smallest = scenario.slip_events.and_then(|spec| spec.smallest);
         if let Some((events, smallest)) = slip_events.as_ref().zip(smallest) {
             warnings.extend(events.doubts(smallest));
         }
         let statistics = simulation.statistics();
-        if statistics.forced > 0 {
-            warnings.push(format!(
-                "{} internal steps were kept at min_step although their error was above the tolerance",
-                statistics.forced
-            ));
-        }
         Report {
             title: scenario.title.clone(),
             version: env!("CARGO_PKG_VERSION"),

@@ -303,8 +303,7 @@ pub fn run(
         ended = Ended::Failed(error);
     }
     if ended == Ended::Complete {
-        report.doubts = ledger::doubts(simulation, &report, energies.most());
-        report.warnings.extend_from_slice(&report.doubts);
+        examine_energy(&mut report, simulation, &energies);
     }
     match &ended {
         Ended::Complete => (),
@@ -312,6 +311,12 @@ pub fn run(
         Ended::Failed(error) => report.warnings.push(error.to_string()),
     }
     Ok(Outcome { report, ended })
+}
+
+/// Adds to the report of a run that came to its end what its energy ledger warns of. `energies` followed the run.
+pub fn examine_energy(report: &mut Report, simulation: &Simulation, energies: &Watch) {
+    report.doubts = ledger::doubts(simulation, report, energies.most());
+    report.warnings.extend_from_slice(&report.doubts);
 }
 
 /// The row now, and whether it is already in the sink: the last one is written whatever its number.

@@ -3,7 +3,7 @@
 mod drawing;
 
 use super::run::{Progress, threads};
-use super::sweep::{Doubts, description, part};
+use super::sweep::{description, part, say};
 use crate::failure::{Failure, note, print, print_data, print_json};
 use crate::output::Place;
 use crate::picture;
@@ -22,6 +22,7 @@ use stickslip::scenario::Draft;
 use stickslip::sweep::{Axis, Boundary, Row, Sweep, Value};
 use stickslip_study::panels::{amplitude, unit};
 use stickslip_study::rows::{map_header, map_line as line, shard};
+use stickslip_study::warnings::Warnings;
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -174,7 +175,7 @@ fn row(keys: Vec<Value>, text: &str) -> Option<Row> {
             value(growth)?,
         ],
         failure: stable.is_empty().then(|| "it failed before".to_string()),
-        doubts: Vec::new(),
+        warnings: Vec::new(),
     })
 }
 
@@ -227,10 +228,12 @@ impl Map {
             cells,
             points,
             reason,
-            doubts,
+            warnings,
             ..
         } = results;
-        doubts.say();
+        if !self.json {
+            say(&warnings);
+        }
         if let Some(file) = file {
             file.finish()?;
         }
@@ -252,7 +255,7 @@ impl Map {
             print_json(&serde_json::json!({
                 "x": sweep.axes()[0].key, "y": sweep.axes()[1].key, "runs": cells.len(), "grid": sweep.rows(),
                 "stable": stable, "unstable": cells.len() - stable - failed, "failed": failed,
-                "seconds": seconds, "boundary": points,
+                "seconds": seconds, "boundary": points, "warnings": warnings.kinds(),
             }))?;
         } else if !self.quiet {
             let text = summary(&sweep, &cells, &points, self.trace_boundary, seconds);
@@ -362,7 +365,7 @@ struct Results {
     points: Vec<Point>,
     /// Why the first run failed, if one did.
     reason: Option<String>,
-    doubts: Doubts,
+    warnings: Warnings,
     broken: Option<Failure>,
 }
 
@@ -375,7 +378,7 @@ impl Results {
             known: HashMap::new(),
             points: Vec::new(),
             reason: None,
-            doubts: Doubts::default(),
+            warnings: Warnings::default(),
             broken: None,
         };
         let Some(path) = &map.out else {
@@ -440,7 +443,7 @@ impl Results {
         if let Some(reason) = &row.failure {
             self.reason.get_or_insert_with(|| reason.clone());
         }
-        self.doubts.take(row);
+        self.warnings.take(&row.warnings);
         let text = line(row);
         if let Some(file) = &mut self.file {
             file.row(&text)?;

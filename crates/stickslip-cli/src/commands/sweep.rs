@@ -14,6 +14,7 @@ use std::time::Instant;
 use stickslip::scenario::Draft;
 use stickslip::sweep::{self, Axis, Row};
 use stickslip_study::rows::{key_fields, shard, sweep_header, sweep_line as line};
+use stickslip_study::warnings::Warnings;
 
 /// Shown below the help.
 const EXAMPLES: &str = "\
@@ -220,7 +221,7 @@ impl Sweep {
                 done.failed += 1;
                 done.reason.get_or_insert_with(|| reason.clone());
             }
-            done.doubts.take(&row);
+            done.warnings.take(&row.warnings);
             sink(row)?;
             done.rows += 1;
             progress.show(done.rows);
@@ -246,42 +247,20 @@ struct Done {
     failed: u64,
     /// Why the first failed.
     reason: Option<String>,
-    doubts: Doubts,
+    warnings: Warnings,
 }
 
-/// Rows whose energy ledger warns of something.
-#[derive(Default)]
-pub struct Doubts {
-    rows: u64,
-    /// What the first of them warns of.
-    first: Option<String>,
-}
-
-impl Doubts {
-    /// Looks at a row.
-    pub fn take(&mut self, row: &Row) {
-        if let Some(doubt) = row.doubts.first() {
-            self.rows += 1;
-            self.first.get_or_insert_with(|| doubt.clone());
-        }
-    }
-
-    /// Says so once, with their number.
-    pub fn say(&self) {
-        if let Some(first) = &self.first {
-            let runs = if self.rows == 1 { "run" } else { "runs" };
-            note(&format!(
-                "warning: the energy of {} {runs} is in doubt, of the first because {first}",
-                self.rows
-            ));
-        }
+/// Says each kind of warning once, with the number of runs that it concerns.
+pub fn say(warnings: &Warnings) {
+    for sentence in warnings.sentences() {
+        note(&format!("warning: {sentence}"));
     }
 }
 
 impl Done {
     /// Says so. `left` is where the rows of an interrupted sweep are.
     fn end(self, left: Option<PathBuf>) -> Result<(), Failure> {
-        self.doubts.say();
+        say(&self.warnings);
         let Done {
             total, rows, failed, ..
         } = self;

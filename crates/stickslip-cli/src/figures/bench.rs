@@ -276,7 +276,7 @@ impl Bench {
                     keys: keys.to_vec(),
                     values,
                     failure: None,
-                    doubts: Vec::new(),
+                    warnings: Vec::new(),
                 })
             };
             Ok(edges(&sweep, 1, &known)?.first().map_or(f64::NAN, |edge| edge.1))

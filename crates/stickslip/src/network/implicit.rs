@@ -740,9 +740,14 @@ pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mu
                 .all(|(index, joined)| {
                     solve_island::<OBSERVE>(network, (index, &joined.island), Some(joined), scratch, span)
                 });
-            let Scratch { implicit, sum, .. } = scratch;
+            let Scratch {
+                implicit, sum, seen, ..
+            } = scratch;
             implicit.scene.islands = islands;
             implicit.scene.remember(found, sum);
+            if OBSERVE {
+                seen[found.element].force = implicit.scene.largest_force(found).into();
+            }
             solved
         }
     };

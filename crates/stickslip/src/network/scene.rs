@@ -87,6 +87,15 @@ pub(crate) struct Found {
     pub(super) held: [bool; 2],
 }
 
+impl Found {
+    /// The force on the first body, in world axes.
+    fn world_force(&self) -> Vector3<f64> {
+        let (_, directions) = self.candidate.place();
+        let parts = directions.iter().zip(self.force);
+        parts.fold(Vector3::zeros(), |sum, (direction, f)| sum + direction * f)
+    }
+}
+
 /// Islands of a step, from those that are always there.
 #[derive(Default)]
 pub(super) struct Joined {
@@ -118,6 +127,8 @@ pub(crate) struct SceneRoom {
     spare: Vec<Joined>,
     root: Vec<usize>,
     keys: Vec<f64>,
+    /// Bodies of each contact in ascending order, its number, and the force on the first of them.
+    shares: Vec<([usize; 2], usize, Vector3<f64>)>,
     /// Pairs of bodies that contacts join, now and when the islands were formed.
     pairs: Vec<(usize, usize)>,
     joined_by: Vec<(usize, usize)>,
@@ -168,6 +179,11 @@ impl Scene {
     fn pairing(&self, colliders: [usize; 2]) -> &Pairing {
         let [a, b] = colliders.map(|c| self.colliders[c].material);
         &self.pairings[a * self.materials + b]
+    }
+
+    /// Static and kinetic coefficient of friction of a contact.
+    pub(crate) fn friction(&self, found: &Found) -> Option<[f64; 2]> {
+        self.pairing(found.colliders).friction
     }
 
     /// Whether two groups may touch.
@@ -479,6 +495,27 @@ impl SceneRoom {
         write_keys(&self.keys, &scene.memory, after);
     }
 
+    /// The largest force between two bodies in this step: what touches at several points presses with their sum, while forces of different
+    /// pairs may balance and are never added.
+    pub(super) fn largest_force(&mut self, scene: &Scene) -> Vector3<f64> {
+        self.shares.clear();
+        for (number, found) in self.found.iter().enumerate() {
+            let [a, b] = found.colliders.map(|c| scene.colliders[c].group);
+            let force = if a < b {
+                found.world_force()
+            } else {
+                -found.world_force()
+            };
+            self.shares.push(([a.min(b), a.max(b)], number, force));
+        }
+        self.shares
+            .sort_unstable_by_key(|&(bodies, number, _)| (bodies, number));
+        let pairs = self.shares.chunk_by(|one, other| one.0 == other.0);
+        let forces = pairs.map(|pair| pair.iter().map(|share| share.2).sum::<Vector3<f64>>());
+        let larger = |a: Vector3<f64>, b: Vector3<f64>| if b.norm() > a.norm() { b } else { a };
+        forces.fold(Vector3::zeros(), larger)
+    }
+
     /// Where a candidate of the start of the step touches with bodies placed in its middle.
     pub(super) fn move_candidate(&mut self, candidate: &mut Candidate, begin: &Begin<'_>, middle: &Begin<'_>) {
         let Some(found) = candidate.found.map(|index| self.found[index]) else {
@@ -659,8 +696,7 @@ impl Scene {
     pub(crate) fn listed<'a>(&'a self, room: &'a SceneRoom) -> impl Iterator<Item = FoundContact<'a>> {
         room.found.iter().map(|found| {
             let (point, directions) = found.candidate.place();
-            let force = directions.iter().zip(found.force);
-            let force = force.fold(Vector3::zeros(), |sum, (direction, f)| sum + direction * f);
+            let force = found.world_force();
             let [first, second] = self.names(found);
             FoundContact {
                 first,

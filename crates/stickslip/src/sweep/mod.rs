@@ -46,6 +46,7 @@ pub use boundary::{Boundary, Column};
 pub use measure::Measure;
 
 use crate::divergence::{self, Growth};
+use crate::report::warnings;
 use crate::run::{Ended, Options, recorded_columns, run};
 use crate::scenario::{Draft, MapSpec, Scenario, ScenarioError};
 use crate::simulation::{RunError, Simulation};
@@ -126,8 +127,9 @@ pub struct Row {
     pub values: Vec<serde_json::Value>,
     /// Why the run failed, if it did, in one line.
     pub failure: Option<String>,
-    /// What the energy ledger of the run warns of; empty where only final values are measured, which needs no ledger.
-    pub doubts: Vec<String>,
+    /// What the run warns of, as [`run`](crate::run::run) has it in its report; without the energy ledger where only final values are
+    /// measured, which needs none. Empty if the run failed.
+    pub warnings: Vec<String>,
 }
 
 /// A grid of runs. The last axis varies fastest.
@@ -386,7 +388,7 @@ impl Sweep {
     }
 }
 
-/// The measures of a row, and what its ledger warns of.
+/// The measures of a row, and what its run warns of.
 type Measured = (Vec<serde_json::Value>, Vec<String>);
 
 /// The simulation of a row, or why there is none.
@@ -561,8 +563,8 @@ impl Runner<'_> {
             }
             Err(reason) => Err(reason),
         };
-        let (values, failure, doubts) = match outcome {
-            Ok((values, doubts)) => (values, None, doubts),
+        let (values, failure, warnings) = match outcome {
+            Ok((values, warnings)) => (values, None, warnings),
             Err(reason) => {
                 let line = reason.lines().next().unwrap_or("failed").to_string();
                 let nothing = vec![serde_json::Value::Null; self.sweep.measures.len()];
@@ -573,7 +575,7 @@ impl Runner<'_> {
             keys,
             values,
             failure,
-            doubts,
+            warnings,
         })
     }
 
@@ -604,8 +606,7 @@ impl Runner<'_> {
             return match outcome.ended {
                 Ended::Complete => {
                     let values = measures.iter().map(|measure| measure.of(&outcome.report));
-                    let doubts = outcome.report.doubts.clone();
-                    Some(Ok((values.collect(), doubts)))
+                    Some(Ok((values.collect(), outcome.report.warnings.clone())))
                 }
                 Ended::Stopped => None,
                 Ended::Failed(error) => Some(Err(error.to_string())),
@@ -639,7 +640,7 @@ impl Runner<'_> {
         if let Some(error) = divergence::not_finite(simulation, columns) {
             return Some(Err(error.to_string()));
         }
-        let mut doubts = Vec::new();
+        let mut warnings = warnings(simulation);
         let start = many.or_else(|| divergence::start(simulation));
         growth.look(simulation);
         if divergence::suspect(simulation, start, &growth) {
@@ -654,7 +655,7 @@ impl Runner<'_> {
             };
             let outcome = run(&mut again, None, options).ok()?;
             match outcome.ended {
-                Ended::Complete => doubts = outcome.report.doubts,
+                Ended::Complete => warnings = outcome.report.warnings,
                 Ended::Stopped => return None,
                 Ended::Failed(error) => return Some(Err(error.to_string())),
             }
@@ -664,7 +665,7 @@ impl Runner<'_> {
             Some(columns.value(simulation, column).into())
         };
         let values = wanted.iter().map(|name| value(name).unwrap_or(serde_json::Value::Null));
-        Some(Ok((values.collect(), doubts)))
+        Some(Ok((values.collect(), warnings)))
     }
 }
 
