@@ -12,6 +12,7 @@ mod islands;
 mod laws;
 mod normal;
 mod scene;
+mod shapes;
 mod spheres;
 
 pub(crate) use chain::start_of_block;
@@ -248,6 +249,7 @@ pub(crate) fn build_first(scenario: &Scenario, first: usize) -> Result<Built, Sc
         return Err(scenario.error(builder.errors));
     }
     builder.warn_of_idle_keys();
+    builder.warn_of_shapes();
     let (chain, chain_start) = chain.unzip();
     let (spheres, spheres_start) = spheres.unzip();
     Ok(Built {
