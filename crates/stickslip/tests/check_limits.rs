@@ -101,6 +101,83 @@ fn a_box_on_a_slope_rests_on_redundant_corners() {
     }
 }
 
+const FLOOR: &str = "[bodies.floor]\nkind = \"fixed\"\nshape = { plane = { normal = [0, 0, 1] } }\n";
+
+fn contacts(mu: f64, more: &str) -> String {
+    format!("[contacts]\nfriction = {{ law = \"implicit\", mu = {mu} }}\n{more}\n")
+}
+
+/// The line of two bodies of a scene, in either order.
+#[track_caller]
+fn pair<'a>(advice: &'a Advice, names: [&str; 2]) -> &'a FrictionLine {
+    let about = |line: &&FrictionLine| {
+        let between = line.between.as_ref();
+        between.is_some_and(|between| names.iter().all(|name| between.iter().any(|other| other == name)))
+    };
+    let found = advice.frictions.iter().find(about);
+    found.unwrap_or_else(|| panic!("{names:?}: {:?}", advice.frictions))
+}
+
+/// Boxes on each other, the uppermost pushed aside: each pair carries the weight above it and the push. The program finds who touches whom.
+#[test]
+fn every_pair_of_a_scene_that_touches_has_its_margin() {
+    let (masses, mu, push) = ([6.0, 1.5, 2.25], 0.35, 3.2);
+    let mut text = scenario("implicit-euler", "") + &contacts(mu, "") + FLOOR;
+    for (i, mass) in masses.iter().enumerate() {
+        let force = if i == 2 {
+            format!("force = [{push}, 0, 0]")
+        } else {
+            String::new()
+        };
+        text += &cuboid(&format!("b{i}"), *mass, [0.0, 0.0, 0.1 + 0.2 * i as f64], &force);
+    }
+    // In the air, and beside the others: nothing to say of them.
+    text += &cuboid("flies", 1.0, [0.0, 0.0, 3.0], "velocity = [0, 0, -2]");
+    let advice = advice(&text);
+    assert_eq!(advice.frictions.len(), 3, "{:?}", advice.frictions);
+    for i in 0..masses.len() {
+        let below = if i == 0 {
+            "floor".to_string()
+        } else {
+            format!("b{}", i - 1)
+        };
+        let line = pair(&advice, [&format!("b{i}"), &below]);
+        let limit = mu * G * masses[i..].iter().sum::<f64>();
+        for (found, expected) in [
+            (line.peak_load, push),
+            (line.holding_limit, limit),
+            (line.stick_margin, 1.0 - push / limit),
+        ] {
+            assert!((found.unwrap() - expected).abs() < 1e-7 * expected, "{line:?}");
+        }
+        assert_eq!((line.element.as_str(), line.holds), ("contacts", Some(true)));
+    }
+}
+
+/// On a slope the margin is 1 − tan α/μ, of materials that of their pair.
+#[test]
+fn a_box_of_a_scene_on_a_slope_has_the_margin_of_its_materials() {
+    let angle = 0.28_f64;
+    let gravity = [-G * angle.sin(), 0.0, -G * angle.cos()];
+    let materials = "[materials.felt]\nmu = 0.1\n[materials.ice]\nmu = 0.1\n";
+    for (pairs, mu) in [
+        ("", 0.1),
+        ("[[contacts.materials]]\npair = [\"felt\", \"ice\"]\nmu = 0.44\n", 0.44),
+    ] {
+        let text = format!(
+            "[simulation]\nduration = 1\nstep = 1e-3\nintegrator = \"implicit-midpoint\"\ngravity = {gravity:?}\n{}{materials}{}material = \"ice\"\n{}",
+            contacts(0.9, pairs),
+            FLOOR,
+            cuboid("box", 3.0, [0.0, 0.0, 0.1], "material = \"felt\"")
+        );
+        let advice = advice(&text);
+        let line = pair(&advice, ["box", "floor"]);
+        let margin = line.stick_margin.unwrap();
+        assert!((margin - (1.0 - angle.tan() / mu)).abs() < 1e-9, "{mu}: {line:?}");
+        assert_eq!(line.holds, Some(mu > angle.tan()));
+    }
+}
+
 #[test]
 fn a_ball_in_a_groove_presses_both_sides_and_needs_no_friction() {
     let (mass, half) = (2.0, 0.6_f64);
@@ -315,18 +392,19 @@ fn a_thousand_boxes_and_a_long_arm_are_checked_in_little_time() {
 /// neither does.
 #[test]
 fn frictions_on_both_sides_of_a_gear_slip_together() {
-    let text = |torque: f64, inertia: f64| {
+    let text = |torque: f64, inertia: f64, rigid: bool| {
         format!(
             "[simulation]\nduration = 1\nstep = 0.001\nintegrator = \"implicit-euler\"\n\
              [bodies.motor]\nkind = \"inertia\"\ninertia = 0.02\ntorque = {torque}\n\
              [bodies.load]\nkind = \"inertia\"\ninertia = {inertia}\n\
-             [elements.mesh]\nkind = \"gear\"\nbetween = [\"motor\", \"load\"]\nratio = [1, 4]\n\
+             [elements.mesh]\nkind = \"gear\"\nbetween = [\"motor\", \"load\"]\nratio = [1, 4]\nrigid = {rigid}\n\
              [elements.brush]\nkind = \"friction\"\nbetween = [\"motor\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 2.4\n\
              [elements.seal]\nkind = \"friction\"\nbetween = [\"load\", \"ground\"]\nlaw = \"implicit\"\nkinetic = 14\n"
         )
     };
-    for (torque, inertia) in [(4.72, 0.3), (4.72, 20.0), (5.9 * 1.25, 1.0)] {
-        let advice = advice(&text(torque, inertia));
+    let rigs = [(4.72, 0.3), (4.72, 20.0), (5.9 * 1.25, 1.0)];
+    for ((torque, inertia), rigid) in rigs.into_iter().flat_map(|rig| [(rig, false), (rig, true)]) {
+        let advice = advice(&text(torque, inertia, rigid));
         let part = torque / 5.9;
         holds(&advice, "brush", part * 2.4, 2.4);
         holds(&advice, "seal", part * 14.0, 14.0);

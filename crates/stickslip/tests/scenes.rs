@@ -88,6 +88,52 @@ fn two_cards_lean_on_each_other_from_their_closed_form_on() {
     }
 }
 
+/// Forces of different pairs balance: their sum says nothing. A block between two jaws that press with F each is held by F on either side, and a
+/// pile presses on its floor with all its weight, whichever body is named first.
+#[test]
+fn the_largest_force_of_contacts_is_that_of_one_pair() {
+    let head = |gravity: &str, integrator: &str| {
+        format!(
+            "[simulation]\nduration = 0.2\nstep = 0.001\nintegrator = \"{integrator}\"\ngravity = [0, 0, {gravity}]\n\
+             [contacts]\nfriction = {{ law = \"implicit\", mu = 0.4 }}\n"
+        )
+    };
+    let brick = |name: &str, mass: f64, position: &str, more: &str| {
+        format!(
+            "[bodies.{name}]\nkind = \"rigid-body\"\nmass = {mass}\nshape = {{ box = [0.2, 0.1, 0.06] }}\nposition = {position}\n{more}\n"
+        )
+    };
+    for integrator in ["implicit-euler", "implicit-midpoint"] {
+        let jaws = head("0", integrator)
+            + &brick("block", 0.8, "[0, 0, 0]", "")
+            + &brick("west", 0.3, "[-0.2, 0, 0]", "force = [37, 0, 0]")
+            + &brick("east", 0.5, "[0.2, 0, 0]", "force = [-37, 0, 0]");
+        let floor = "[bodies.floor]\nkind = \"fixed\"\nshape = { plane = { normal = [0, 0, 1] } }\n";
+        let pile = |first: &str, last: &str| {
+            head("-9.81", integrator)
+                + first
+                + &brick("middle", 0.7, "[0.01, 0, 0.09]", "")
+                + &brick("top", 2.1, "[0, 0, 0.15]", "")
+                + &brick("bottom", 1.2, "[0, 0, 0.03]", "")
+                + last
+        };
+        for (text, expected) in [
+            (jaws, 37.0),
+            (pile(floor, ""), 4.0 * 9.81),
+            (pile("", floor), 4.0 * 9.81),
+        ] {
+            let report = finish(written(&text, &[]), 1).report;
+            let contacts = &report.elements["contacts"];
+            let found = contacts["max_force"].as_f64().unwrap();
+            assert!(
+                (found - expected).abs() < 1e-6 * expected,
+                "{integrator}: {found}, {expected}"
+            );
+            assert!(contacts["sign_changes"].is_null());
+        }
+    }
+}
+
 #[test]
 fn a_hand_lifts_a_box_that_does_not_slide() {
     drifts("gripper.toml", &["part"], 3.0, 5.0);
@@ -154,4 +200,104 @@ fn a_box_slides_off_the_edge_of_a_table() {
     assert!(run.at("box.wy", 0.8) > 1.0 && run.at("box.position.z", 0.8) < -0.3);
     let energy = run.report.energy.as_ref().unwrap();
     assert!(energy.final_ <= energy.initial);
+}
+
+/// What the program warns of a scene, but for overlaps.
+fn warned(text: &str) -> Vec<String> {
+    let simulation = written(text, &[]);
+    simulation
+        .built()
+        .warnings
+        .iter()
+        .map(|warning| warning.message.clone())
+        .collect()
+}
+
+#[test]
+fn shapes_that_touch_nothing_are_named() {
+    let head = |gravity: &str| {
+        format!("[simulation]\nduration = 0.1\nstep = 1e-3\nintegrator = \"implicit-euler\"\n{gravity}\n")
+    };
+    let falls = "gravity = [0, -9.8, 0]";
+    let bed = "[bodies.bed]\nkind = \"fixed\"\nshape = { box = [2, 0.2, 2] }\n";
+    let ball = |name: &str, more: &str| {
+        format!(
+            "[bodies.{name}]\nkind = \"rigid-body\"\nmass = 2\nshape = {{ sphere = 0.3 }}\nposition = [0, 0.5, 0]\n{more}\n"
+        )
+    };
+    let hangs = "[elements.cord]\nkind = \"spring\"\nbetween = [\"bob\", \"ground\"]\nstiffness = 50\nlength = 0.2\n";
+    let contact = "[elements.c]\nkind = \"contact\"\nbetween = [\"rock\", \"ground\"]\nsurface = { plane = { normal = [0, 1, 0] } }\nnormal = { law = \"rigid\" }\n";
+    let scene = "[contacts]\nfriction = { law = \"implicit\", mu = 0.3 }\n";
+    for (text, words) in [
+        // What was to land falls through.
+        (
+            head(falls) + bed + &ball("rock", ""),
+            Some("\"bed\" and \"rock\" have shapes that touch nothing"),
+        ),
+        (
+            head("") + bed + &ball("rock", "velocity = [0, -1, 0]"),
+            Some("\"bed\" has a shape that touches nothing"),
+        ),
+        (
+            head(falls) + &ball("bob", "") + &ball("rock", "") + hangs,
+            Some("\"rock\" has a shape"),
+        ),
+        // Shapes for the inertia: a throw, a pendulum, free spins; and one that a named contact uses.
+        (head(falls) + &ball("rock", "velocity = [1, 2, 0]"), None),
+        (head(falls) + &ball("bob", "") + hangs, None),
+        (
+            head("") + &ball("a", "angular_velocity = [1, 0, 3]") + &ball("b", "angular_velocity = [0, 1, 3]"),
+            None,
+        ),
+        (head(falls) + &ball("rock", "") + contact, None),
+        (head(falls) + scene + bed + &ball("rock", ""), None),
+        // A scene in which nothing can happen, and some in which something does.
+        (
+            head("") + scene + bed + &ball("rock", ""),
+            Some("nothing moves and nothing pushes"),
+        ),
+        (head("") + scene + bed + &ball("rock", "force = [0, -1, 0]"), None),
+        (
+            head("") + scene + bed + &ball("rock", "angular_velocity = [0, 0, 1]"),
+            None,
+        ),
+    ] {
+        let found = warned(&text);
+        match words {
+            None => assert_eq!(found, Vec::<String>::new(), "{text}"),
+            Some(words) => assert!(found.len() == 1 && found[0].contains(words), "{found:?}\n{text}"),
+        }
+    }
+    // Gravity into the half space, along it, and out of it.
+    let plane = "[bodies.bed]\nkind = \"fixed\"\nshape = { plane = { normal = [0, 1, 0] } }\n";
+    for (gravity, away) in [("[0, -3, 0]", false), ("[2, 0, 0]", false), ("[1, 3, 0]", true)] {
+        let found = warned(&(head(&format!("gravity = {gravity}")) + scene + plane + &ball("rock", "")));
+        assert_eq!(found.len(), usize::from(away), "{found:?}");
+        assert!(
+            found
+                .iter()
+                .all(|message| message.contains("gravity points away from \"bed\""))
+        );
+    }
+}
+
+#[test]
+fn no_scenario_of_the_repository_has_shapes_that_touch_nothing() {
+    let folder = common::scenario_path("");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut count = 0;
+    for file in files.filter(|file| file.extension().is_some_and(|extension| extension == "toml")) {
+        let name = file.file_name().unwrap().to_str().unwrap().to_string();
+        if name == "earthquake-chain.toml" {
+            continue; // Many blocks, no shapes.
+        }
+        let scenario = simulation(&name, &[]);
+        for warning in &scenario.built().warnings {
+            for words in ["touch", "nothing moves", "points away"] {
+                assert!(!warning.message.contains(words), "{name}: {}", warning.message);
+            }
+        }
+        count += 1;
+    }
+    assert!(count > 50);
 }

@@ -109,7 +109,9 @@ fn text(advice: &Advice, inclusion: Option<&Inclusion>, looks_for_stick_slip: bo
             if let Some(implicit) = element.implicit {
                 about = format!("taken at the {} of the step", if implicit { "end" } else { "start" });
             }
-            let ends = if second == "ground" && first.contains('.') {
+            let ends = if element.kind == "contacts" {
+                format!("between {first}")
+            } else if second == "ground" && first.contains('.') {
                 format!("on {first}")
             } else {
                 format!("{first} - {second}")
@@ -179,6 +181,14 @@ fn margin(line: &FrictionLine) -> String {
     }
 }
 
+/// What a line is about: an element, or two bodies that touch.
+fn name(line: &FrictionLine) -> String {
+    match &line.between {
+        Some([first, second]) => format!("{first} - {second}"),
+        None => line.element.clone(),
+    }
+}
+
 fn frequency(value: Option<f64>) -> String {
     value.map_or("-".to_string(), |x| format!("{x:.1} rad/s"))
 }
@@ -199,7 +209,7 @@ fn frictions(lines: &[FrictionLine]) -> String {
         let (length, force) = (if line.unit == "Nm" { "rad" } else { "m" }, line.unit);
         let cell = |value: Option<f64>, unit: &str| value.map_or("-".to_string(), |x| format!("{} {unit}", number(x)));
         rows.push(vec![
-            line.element.clone(),
+            name(line),
             line.law.clone(),
             cell(line.peak_load, force),
             cell(line.holding_limit, force),
@@ -228,11 +238,7 @@ fn frictions(lines: &[FrictionLine]) -> String {
         }
     }
     for words in counted {
-        let names: Vec<&str> = lines
-            .iter()
-            .filter(|line| line.counted == words)
-            .map(|line| line.element.as_str())
-            .collect();
+        let names: Vec<String> = lines.iter().filter(|line| line.counted == words).map(name).collect();
         out += &format!("  load on {}: {words}\n", names.join(", "));
     }
     out

@@ -7,6 +7,7 @@ use crate::build::Place;
 use crate::element::contact::{Geometry, Touch};
 use crate::network::port::Attachment;
 use crate::network::rigid::tangents;
+use crate::network::scene::Found as FoundTouch;
 use crate::network::stage::apply;
 use crate::network::{Network, Scratch};
 use crate::profile::Profile;
@@ -50,6 +51,20 @@ enum Stand {
     Open,
 }
 
+/// Two bodies of a scene that touch at the start.
+#[derive(Clone, Debug)]
+pub(super) struct ScenePair {
+    /// Number of `[contacts]` among the elements.
+    element: usize,
+    names: [String; 2],
+    bodies: [Attachment; 2],
+    points: Range<usize>,
+    /// Static coefficient of friction, where there is any.
+    friction: Option<f64>,
+    /// Whether a body moves although the contact holds.
+    gives_way: bool,
+}
+
 /// The scenario without its frictions, held at its initial positions.
 pub(super) struct Held {
     pub(super) simulation: Simulation,
@@ -63,6 +78,8 @@ pub(super) struct Held {
     /// Contacts whose body moves although they hold.
     gives_way: Vec<usize>,
     stands: Vec<Option<Stand>>,
+    /// Bodies of a scene that touch at the start.
+    pub(super) pairs: Vec<ScenePair>,
     /// The force that each friction element can hold, where it is the same all the time.
     always_held: Vec<Option<f64>>,
     /// J: velocities counted from the first, and the share of each in the row.
@@ -92,6 +109,8 @@ pub(super) struct Moment<'a> {
 pub(super) const NEGLIGIBLE: f64 = 1e-12;
 /// Points within this part of the size of a body touch.
 const TOUCHING: f64 = 0.01;
+/// The same of shapes of a scene, whose gaps are exact: positions in decimals are rounded.
+const CLOSED: f64 = 1e-6;
 /// Samples of a load along the run when its peak is looked for.
 const SAMPLES: u64 = 4000;
 /// Multiplications that a scan may take, about.
@@ -102,11 +121,8 @@ const BREAKS: usize = 100;
 impl Held {
     pub(super) fn new(simulation: &Simulation) -> Option<Held> {
         let scenario = simulation.scenario();
-        if !scenario
-            .elements
-            .iter()
-            .any(|(_, element)| element.friction().is_some())
-        {
+        let rubs = |(_, element): &(String, ElementSpec)| element.friction().is_some();
+        if !(scenario.elements.iter().any(rubs) || simulation.has_scene()) {
             return None;
         }
         let smooth = Simulation::new(without_friction(scenario)).ok()?;
@@ -120,6 +136,7 @@ impl Held {
             points_of: vec![0..0; scenario.elements.len()],
             gives_way: Vec::new(),
             stands: vec![None; scenario.elements.len()],
+            pairs: Vec::new(),
             always_held: (scenario.elements.iter())
                 .map(|(_, element)| always_held(scenario, element))
                 .collect(),
@@ -133,6 +150,7 @@ impl Held {
         held.add_pairs(&mut kinds);
         held.add_stops(&mut kinds);
         held.add_contacts(scenario, &scratch, &mut kinds);
+        held.add_scene(&simulation.built().network, &scratch, &mut kinds);
         held.find_islands(&mut scratch, &kinds)?;
         Some(held)
     }
@@ -304,6 +322,77 @@ impl Held {
         }
     }
 
+    /// Points at which bodies of a scene touch. `with` is the network that has the scene; bodies have the same numbers in both.
+    fn add_scene(&mut self, with: &Network, scratch: &Scratch, kinds: &mut Vec<Row>) {
+        let (Some(scene), Some(room)) = (&with.scene, with.detect(&with.initial)) else {
+            return;
+        };
+        let network = &self.simulation.built().network;
+        let mut local = vec![usize::MAX; network.layout.len()];
+        for (i, v) in network.layout.velocities().enumerate() {
+            local[v] = i;
+        }
+        let longest = network.linkages.iter().map(|linkage| linkage.velocities).max();
+        let mut room_of_row = vec![0.0; 3 * longest.unwrap_or(0)];
+        let mut row = vec![0.0; network.layout.velocities];
+        let size = |collider: usize| scene.colliders[collider].solid.size();
+        let closed = |found: &&FoundTouch| {
+            let [a, b] = found.colliders.map(size);
+            found.touch.gap <= CLOSED * a.min(b)
+        };
+        let mut touching: Vec<&FoundTouch> = room.found.iter().filter(closed).collect();
+        touching.sort_by_key(|found| found.colliders.map(|c| scene.colliders[c].group));
+        for pair in touching.chunk_by(|a, b| scene.names(a) == scene.names(b)) {
+            let first = self.points.len();
+            let colliders = pair[0].colliders.map(|c| &scene.colliders[c]);
+            let friction = pair.iter().filter_map(|found| scene.friction(found));
+            let friction = friction.map(|[holding, _]| holding).reduce(f64::min);
+            for found in pair {
+                let (t1, t2) = tangents(&found.touch.normal, false);
+                let directions = [found.touch.normal, t1, t2];
+                let tangents = if scene.friction(found).is_some() { 2 } else { 0 };
+                let number = self.points.len();
+                self.points.push(TouchingPoint {
+                    first: self.jacobian.len(),
+                    tangents,
+                });
+                for (axis, direction) in directions[..=tangents].iter().enumerate() {
+                    row.fill(0.0);
+                    for (collider, sign) in found.colliders.into_iter().zip([1.0, -1.0]) {
+                        let body = scene.colliders[collider].body;
+                        let (frames, linkages) = (&scratch.frames, &scratch.linkages);
+                        body.add_row(
+                            network,
+                            frames,
+                            linkages,
+                            &found.touch.point,
+                            direction,
+                            sign,
+                            &local,
+                            &mut row,
+                            &mut room_of_row,
+                        );
+                    }
+                    let entries = row.iter().copied().enumerate().filter(|(_, x)| *x != 0.0);
+                    self.jacobian.push(entries.collect());
+                    kinds.push(if axis == 0 {
+                        Row::Normal(number)
+                    } else {
+                        Row::Tangent(number)
+                    });
+                }
+            }
+            self.pairs.push(ScenePair {
+                element: scene.element,
+                names: scene.names(pair[0]).map(str::to_string),
+                bodies: colliders.map(|collider| collider.body),
+                points: first..self.points.len(),
+                friction,
+                gives_way: false,
+            });
+        }
+    }
+
     /// Joins rows that move the same free bodies, and finds how each answers each. `None` if a number is not finite.
     fn find_islands(&mut self, scratch: &mut Scratch, kinds: &[Row]) -> Option<()> {
         let limits = self.limits();
@@ -472,6 +561,7 @@ impl Held {
         let velocities = network.layout.velocities();
         let mut last = 0;
         let mut gives_way = std::mem::take(&mut self.gives_way);
+        let mut moving_pairs = None;
         let mut forces = vec![0.0; self.jacobian.len()];
         let mut most = vec![0.0; self.jacobian.len()];
         let mut known = vec![false; self.jacobian.len()];
@@ -511,7 +601,8 @@ impl Held {
                 }
             }
             if step == 0 {
-                gives_way = self.moving(&mut scratch, &forces);
+                let (contacts, pairs) = self.moving(&mut scratch, &forces);
+                (gives_way, moving_pairs) = (contacts, Some(pairs));
             }
             each(&Moment {
                 t: network.time(step),
@@ -524,10 +615,13 @@ impl Held {
         }
         self.islands = islands;
         self.gives_way = gives_way;
+        for (pair, moves) in self.pairs.iter_mut().zip(moving_pairs.into_iter().flatten()) {
+            pair.gives_way = moves;
+        }
     }
 
-    /// Contacts whose body accelerates under the loads of the scratch and these forces along the rows.
-    fn moving(&self, scratch: &mut Scratch, forces: &[f64]) -> Vec<usize> {
+    /// Contacts whose body accelerates under the loads of the scratch and these forces along the rows, and whether bodies of each pair do.
+    fn moving(&self, scratch: &mut Scratch, forces: &[f64]) -> (Vec<usize>, Vec<bool>) {
         let built = self.simulation.built();
         let network = &built.network;
         let first = network.layout.positions;
@@ -538,7 +632,7 @@ impl Held {
         }
         network.accelerate_in(scratch);
         let size = network.world_gravity.norm().max(f64::MIN_POSITIVE);
-        let moves = |geometry: &Geometry| match geometry.first {
+        let moves = |body: Attachment| match body {
             Attachment::Rigid(body) => {
                 let v = network.bodies[body].v;
                 scratch.rate[v..v + 6].iter().any(|a| a.abs() > 1e-6 * size)
@@ -546,10 +640,11 @@ impl Held {
             _ => false,
         };
         let contacts = built.contacts.iter();
-        contacts
-            .filter(|(element, geometry)| self.stands[*element] == Some(Stand::Closed) && moves(geometry))
-            .map(|(element, _)| *element)
-            .collect()
+        let contacts = contacts
+            .filter(|(element, geometry)| self.stands[*element] == Some(Stand::Closed) && moves(geometry.first))
+            .map(|(element, _)| *element);
+        let pairs = self.pairs.iter().map(|pair| pair.bodies.into_iter().any(moves));
+        (contacts.collect(), pairs.collect())
     }
 
     /// Moves drivers given by velocity from one step to another: as the implicit step does, by the velocity at its end,
@@ -664,30 +759,35 @@ impl Reader {
         &self.points[self.points_of[element].clone()]
     }
 
-    /// Normal force of a contact or stop. What presses at single points of a redundant set may differ; their sum is known.
+    /// Normal force of a contact or stop.
     fn normal(&self, moment: &Moment<'_>, element: usize) -> Option<f64> {
-        let solved = &self.solved[self.points_of[element].clone()];
+        self.normal_at(moment, &self.points_of[element])
+    }
+
+    /// Normal force at some points. What presses at single points of a redundant set may differ; their sum is known.
+    fn normal_at(&self, moment: &Moment<'_>, points: &Range<usize>) -> Option<f64> {
+        let solved = &self.solved[points.clone()];
         if solved.is_empty() || !solved.iter().all(|solved| *solved) {
             return None;
         }
-        Some(
-            self.points(element)
-                .iter()
-                .map(|point| moment.forces[point.first].max(0.0))
-                .sum(),
-        )
+        let points = self.points[points.clone()].iter();
+        Some(points.map(|point| moment.forces[point.first].max(0.0)).sum())
     }
 
     /// Friction of a contact: the sum over its points, so that it is known when it turns on the spot too. Then the same with the
     /// second direction at a point divided by `across`.
     fn rubbing(&self, moment: &Moment<'_>, element: usize, across: f64) -> [f64; 2] {
+        self.rubbing_at(moment, self.points(element), across)
+    }
+
+    fn rubbing_at(&self, moment: &Moment<'_>, points: &[TouchingPoint], across: f64) -> [f64; 2] {
         [1.0, across].map(|across| {
             let at = |point: &TouchingPoint| {
                 let rows = point.first + 1..=point.first + point.tangents;
                 let parts = moment.forces[rows].iter().zip([1.0, across]).map(|(f, by)| f / by);
                 parts.map(|f| f * f).sum::<f64>().sqrt()
             };
-            self.points(element).iter().map(at).sum()
+            points.iter().map(at).sum()
         })
     }
 
@@ -696,9 +796,9 @@ impl Reader {
         !self.points_of[element].is_empty()
     }
 
-    /// Whether the normal forces of a contact follow from statics.
-    fn known(&self, moment: &Moment<'_>, element: usize) -> bool {
-        self.points(element).iter().all(|point| moment.known[point.first])
+    /// Whether the normal forces at some points follow from statics.
+    fn known(&self, moment: &Moment<'_>, points: &[TouchingPoint]) -> bool {
+        points.iter().all(|point| moment.known[point.first])
     }
 }
 
@@ -772,6 +872,8 @@ fn without_friction(scenario: &Scenario) -> Scenario {
             ElementSpec::Contact(spec) => (spec.normal, spec.friction) = (soft.clone(), None),
             ElementSpec::Stop(spec) => spec.normal = Some(soft.clone()),
             ElementSpec::Joint(spec) => spec.friction = None,
+            // Held as any other: its row keeps what it couples together.
+            ElementSpec::Gear(spec) => spec.rigid = false,
             ElementSpec::Found(spec) => spec.between = Some(Vec::new()),
             _ => (),
         }
@@ -902,6 +1004,94 @@ struct Found {
     unsolved: bool,
 }
 
+impl Found {
+    /// Takes note of load, limit, and limit along the direction of elliptic friction at a moment. `lifts` is of what can lift off: its normal
+    /// force, and whether that follows from statics.
+    fn note(&mut self, moment: &Moment<'_>, row: usize, [load, limit, along]: [f64; 3], lifts: Option<(f64, bool)>) {
+        if !(load.is_finite() && limit.is_finite()) {
+            self.unsolved = true;
+            return;
+        }
+        let small = NEGLIGIBLE * limit.max(moment.most[row]);
+        let load = if load > small { load } else { 0.0 };
+        let limit = if limit > small { limit } else { 0.0 };
+        if let Some((normal, known)) = lifts
+            && normal <= small
+        {
+            // Nothing presses: there is no contact to slip.
+            if load == 0.0 {
+                return;
+            }
+            self.squeezed |= !known;
+        }
+        let now = Worst {
+            t: moment.t,
+            load,
+            limit,
+            along,
+        };
+        self.worst = Worst::worse(self.worst, now);
+        if !moment.sudden {
+            self.smooth = Worst::worse(self.smooth, now);
+        }
+    }
+}
+
+/// Lines of the bodies of a scene that touch at the start and rub.
+fn pair_lines(simulation: &Simulation, held: &mut Held) -> Vec<FrictionLine> {
+    let scenario = simulation.scenario();
+    let pairs: Vec<(f64, ScenePair)> = (held.pairs.iter())
+        .filter_map(|pair| Some((pair.friction?, pair.clone())))
+        .collect();
+    let Some((_, first)) = pairs.first() else {
+        return Vec::new();
+    };
+    let (name, spec) = &scenario.elements[first.element];
+    let law = match spec {
+        ElementSpec::Found(spec) => spec.friction.as_ref().map_or("implicit", |friction| &friction.law),
+        _ => "implicit",
+    };
+    let reader = held.reader();
+    let mut found = vec![Found::default(); pairs.len()];
+    let steps = held.moments();
+    held.scan(steps, |moment| {
+        for ((friction, pair), found) in pairs.iter().zip(&mut found) {
+            let Some(normal) = reader.normal_at(moment, &pair.points) else {
+                continue;
+            };
+            let points = &reader.points[pair.points.clone()];
+            let [load, _] = reader.rubbing_at(moment, points, 1.0);
+            let limit = friction * normal;
+            let lifts = (normal, reader.known(moment, points));
+            found.note(moment, points[0].first, [load, limit, limit], Some(lifts));
+        }
+    });
+    let joined = (scenario.elements.iter()).any(|(_, element)| matches!(element, ElementSpec::Joint(_)));
+    let lines = pairs.iter().zip(&found).map(|((_, pair), found)| {
+        let mut line = FrictionLine {
+            element: name.clone(),
+            between: Some(pair.names.clone()),
+            law: law.to_string(),
+            ..FrictionLine::of_force("N")
+        };
+        let first_rows = held.points[pair.points.clone()].iter().map(|point| point.first);
+        // What moved in the scan is known now.
+        let gives_way = (held.pairs.iter()).any(|other| other.names == pair.names && other.gives_way);
+        if joined {
+            line.counted = refuse("loads through penalty joints are not");
+            return line;
+        }
+        conclude(scenario, held, first_rows, found, &mut line);
+        if gives_way && line.peak_load.is_some() {
+            let [one, other] = &pair.names;
+            line.counted += &format!("; \"{one}\" or \"{other}\" rolls or tips even if this holds");
+        }
+        finite_only(&mut line);
+        line
+    });
+    lines.collect()
+}
+
 pub(super) fn friction_lines(simulation: &Simulation) -> Vec<FrictionLine> {
     let scenario = simulation.scenario();
     let mut held = Held::new(simulation);
@@ -917,17 +1107,8 @@ pub(super) fn friction_lines(simulation: &Simulation) -> Vec<FrictionLine> {
         let mut line = FrictionLine {
             element: name.clone(),
             law: friction.law.clone(),
-            unit: if angular(scenario, element) { "Nm" } else { "N" },
-            holding_limit: None,
-            holding_limits: None,
-            peak_load: None,
-            stick_margin: None,
-            holds: None,
-            counted: String::new(),
             stiffness,
-            presliding: None,
-            bristle_mode: None,
-            load_line: None,
+            ..FrictionLine::of_force(if angular(scenario, element) { "Nm" } else { "N" })
         };
         match (element, held.as_ref().zip(found.as_ref())) {
             (ElementSpec::Joint(_), _) => {
@@ -958,6 +1139,7 @@ pub(super) fn friction_lines(simulation: &Simulation) -> Vec<FrictionLine> {
     }
     if let Some(held) = &mut held {
         load_lines(simulation, held, &mut lines);
+        lines.extend(pair_lines(simulation, held));
     }
     lines
 }
@@ -1030,31 +1212,9 @@ fn search(simulation: &Simulation, held: &mut Held) -> Vec<Found> {
             let Some(normal) = normal else { continue };
             let along = holding * normal;
             let limit = if seen > 0.0 { along * (load / seen) } else { along };
-            if !(load.is_finite() && limit.is_finite()) {
-                found.unsolved = true;
-                continue;
-            }
             let row = rows[index].map_or_else(|| reader.points(index)[0].first, |rows| rows.first);
-            let small = NEGLIGIBLE * limit.max(moment.most[row]);
-            let load = if load > small { load } else { 0.0 };
-            let limit = if limit > small { limit } else { 0.0 };
-            if reader.lifted(index) && normal <= small {
-                // Nothing presses: there is no contact to slip.
-                if load == 0.0 {
-                    continue;
-                }
-                found.squeezed |= !reader.known(moment, index);
-            }
-            let now = Worst {
-                t: moment.t,
-                load,
-                limit,
-                along,
-            };
-            found.worst = Worst::worse(found.worst, now);
-            if !moment.sudden {
-                found.smooth = Worst::worse(found.smooth, now);
-            }
+            let lifts = (reader.lifted(index)).then(|| (normal, reader.known(moment, reader.points(index))));
+            found.note(moment, row, [load, limit, along], lifts);
         }
     });
     found
@@ -1108,11 +1268,64 @@ pub(super) fn pressed_at_start(simulation: &Simulation, index: usize) -> Option<
     normal
 }
 
+/// Why nothing is said of a contact without force.
+const UNPRESSED: &str = "nothing presses it";
+
+/// Why there is no number.
+fn refuse(why: &str) -> String {
+    format!("not estimated: {why}")
+}
+
+/// Fills in load, limit and margin of what a scan found on rows of J, and says what was counted or why there is none.
+fn conclude(
+    scenario: &Scenario,
+    held: &Held,
+    mut rows: impl Iterator<Item = usize>,
+    found: &Found,
+    line: &mut FrictionLine,
+) {
+    if let Some(count) = rows.find_map(|row| held.left_out[row]) {
+        line.counted = refuse(&format!(
+            "{count} directions of contacts and frictions hang together, and a check solves {MOST_ROWS} of them \
+             ({MOST_FIRM_ROWS} where only one split of the loads is possible)"
+        ));
+        return;
+    }
+    if found.unsolved {
+        line.counted = refuse("no forces were found that hold everything at rest");
+        return;
+    }
+    if found.squeezed {
+        line.counted = refuse("how hard it is squeezed does not follow from weights and forces");
+        return;
+    }
+    let Some(worst) = found.worst else {
+        line.counted = refuse(UNPRESSED);
+        return;
+    };
+    line.holding_limit = Some(worst.limit);
+    line.peak_load = Some(worst.load);
+    if worst.limit > 0.0 {
+        line.stick_margin = Some(1.0 - worst.ratio());
+    }
+    line.holds = Some(worst.load <= worst.limit);
+    line.counted = counted(scenario, held.drives_surfaces());
+    let calm = found.smooth.map_or(0.0, |smooth| smooth.load);
+    if worst.load > 1.05 * calm && found.smooth.is_none_or(|smooth| smooth.t != worst.t) {
+        line.counted += &format!(
+            "; a driver jumps or changes its speed at t = {} s: {} {unit} for one step, at most {} {unit} otherwise",
+            short(worst.t),
+            short(worst.load),
+            short(calm),
+            unit = line.unit,
+        );
+    }
+}
+
 /// Fills in load, limit and margin, and says what was counted.
 fn describe(simulation: &Simulation, held: &Held, index: usize, found: &Found, line: &mut FrictionLine) {
     let scenario = simulation.scenario();
     let element = &scenario.elements[index].1;
-    let refuse = |why: &str| format!("not estimated: {why}");
     let rows = held
         .rows
         .iter()
@@ -1121,13 +1334,6 @@ fn describe(simulation: &Simulation, held: &Held, index: usize, found: &Found, l
     let points = held.points[held.points_of[index].clone()]
         .iter()
         .map(|point| point.first);
-    if let Some(count) = rows.chain(points).find_map(|row| held.left_out[row]) {
-        line.counted = refuse(&format!(
-            "{count} directions of contacts and frictions hang together, and a check solves {MOST_ROWS} of them \
-             ({MOST_FIRM_ROWS} where only one split of the loads is possible)"
-        ));
-        return;
-    }
     let joined = scenario
         .elements
         .iter()
@@ -1141,32 +1347,16 @@ fn describe(simulation: &Simulation, held: &Held, index: usize, found: &Found, l
         line.counted = refuse("it is open at the start, while its body touches something else");
         return;
     }
-    if found.unsolved {
-        line.counted = refuse("no forces were found that hold everything at rest");
-        return;
-    }
-    if found.squeezed {
-        line.counted = refuse("how hard it is squeezed does not follow from weights and forces");
-        return;
-    }
-    let Some(worst) = found.worst else {
-        line.counted = refuse(if contact {
-            "nothing presses it"
-        } else {
-            "what presses it is open or unknown at the start"
-        });
+    conclude(scenario, held, rows.chain(points), found, line);
+    let Some(worst) = found.worst.filter(|_| line.peak_load.is_some()) else {
+        if line.counted == refuse(UNPRESSED) && !contact {
+            line.counted = refuse("what presses it is open or unknown at the start");
+        }
         return;
     };
-    line.holding_limit = Some(worst.limit);
     if let Some(ellipse) = element.friction().and_then(|friction| friction.ellipse.as_ref()) {
         line.holding_limits = Some([worst.along, worst.along * ellipse.across]);
     }
-    line.peak_load = Some(worst.load);
-    if worst.limit > 0.0 {
-        line.stick_margin = Some(1.0 - worst.ratio());
-    }
-    line.holds = Some(worst.load <= worst.limit);
-    line.counted = counted(scenario, held.drives_surfaces());
     if held.stands[index] == Some(Stand::Landed) {
         let name = scenario.port_name(element.between()[0]);
         line.counted += &format!("; \"{name}\" as if it lay on it already");
@@ -1174,16 +1364,6 @@ fn describe(simulation: &Simulation, held: &Held, index: usize, found: &Found, l
     if held.gives_way.contains(&index) {
         let name = scenario.port_name(element.between()[0]);
         line.counted += &format!("; \"{name}\" rolls or tips even if this holds");
-    }
-    let calm = found.smooth.map_or(0.0, |smooth| smooth.load);
-    if worst.load > 1.05 * calm && found.smooth.is_none_or(|smooth| smooth.t != worst.t) {
-        line.counted += &format!(
-            "; a driver jumps or changes its speed at t = {} s: {} {unit} for one step, at most {} {unit} otherwise",
-            short(worst.t),
-            short(worst.load),
-            short(calm),
-            unit = line.unit,
-        );
     }
 }
 

@@ -39,6 +39,9 @@ pub struct BodyLine {
     pub about: String,
 }
 
+/// What contacts that the program finds act between.
+pub const SHAPES: &str = "shapes";
+
 /// An element in a few words.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ElementLine {
@@ -85,6 +88,8 @@ impl From<&Choice> for ChoiceLine {
 pub struct FrictionLine {
     /// The element.
     pub element: String,
+    /// The two bodies, of contacts that the program finds: each pair that touches at the start has a line.
+    pub between: Option<[String; 2]>,
     /// Its law.
     pub law: String,
     /// Unit of forces: N or Nm.
@@ -109,6 +114,28 @@ pub struct FrictionLine {
     pub bristle_mode: Option<f64>,
     /// Strongest line of the load in the second half of the run, rad/s.
     pub load_line: Option<f64>,
+}
+
+impl FrictionLine {
+    /// A line of which nothing is known but the unit of its forces.
+    fn of_force(unit: &'static str) -> Self {
+        FrictionLine {
+            element: String::new(),
+            between: None,
+            law: String::new(),
+            unit,
+            holding_limit: None,
+            holding_limits: None,
+            peak_load: None,
+            stick_margin: None,
+            holds: None,
+            counted: String::new(),
+            stiffness: None,
+            presliding: None,
+            bristle_mode: None,
+            load_line: None,
+        }
+    }
 }
 
 /// The blocks of a chain, or many spheres.
@@ -235,20 +262,23 @@ pub fn advise(simulation: &Simulation) -> Advice {
 
 fn body_line(name: &str, body: &BodySpec) -> BodyLine {
     let (kind, about) = match body {
-        BodySpec::Mass(mass) => ("mass", format!("{} kg, {}", mass.mass, axes(mass.position.len()))),
-        BodySpec::Inertia(inertia) => ("inertia", format!("{} kg m^2", inertia.inertia)),
+        BodySpec::Mass(mass) => (
+            "mass",
+            format!("{} kg, {}", plain(mass.mass), axes(mass.position.len())),
+        ),
+        BodySpec::Inertia(inertia) => ("inertia", format!("{} kg m^2", plain(inertia.inertia))),
         BodySpec::Driver(driver) if driver.is_fixed() => ("fixed", "does not move".to_string()),
         BodySpec::Driver(driver) => (
             "driver",
             format!("prescribed, {}", axes(driver.motion.profiles().len())),
         ),
-        BodySpec::RigidBody(body) => ("rigid-body", format!("{} kg, free in space", body.mass)),
+        BodySpec::RigidBody(body) => ("rigid-body", format!("{} kg, free in space", plain(body.mass))),
         BodySpec::Linkage(linkage) => {
             let count = linkage.links.len();
             let mass: f64 = linkage.links.iter().map(|link| link.mass).sum();
             let root = if linkage.floating { "free root" } else { "fixed root" };
             let plural = if count == 1 { "" } else { "s" };
-            ("linkage", format!("{count} link{plural}, {mass} kg, {root}"))
+            ("linkage", format!("{count} link{plural}, {} kg, {root}", plain(mass)))
         }
         BodySpec::Own(own) => (
             "equations",
@@ -260,6 +290,12 @@ fn body_line(name: &str, body: &BodySpec) -> BodyLine {
         kind,
         about,
     }
+}
+
+/// A number without the rounding of what it was made of: sums and products of decimals end in ...0000002.
+fn plain(x: f64) -> String {
+    let rounded = format!("{x:.11e}").parse::<f64>();
+    rounded.unwrap_or(x).to_string()
 }
 
 fn axes(count: usize) -> &'static str {
@@ -284,7 +320,10 @@ fn element_line(simulation: &Simulation, index: usize) -> ElementLine {
     ElementLine {
         name: name.clone(),
         kind: element.kind(),
-        between: element.between().map(|port| scenario.port_name(port)),
+        between: match element {
+            ElementSpec::Found(_) => [SHAPES; 2].map(String::from),
+            _ => element.between().map(|port| scenario.port_name(port)),
+        },
         laws,
         states: built.states[index].1,
         implicit: (spring && simulation.method().implicit()).then(|| built.implicit_springs.contains(&index)),
