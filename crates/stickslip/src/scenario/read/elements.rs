@@ -96,7 +96,8 @@ impl Reader {
         let has_ratio = section.table.get("ratio").is_some();
         let ends = self
             .ends(section, around)
-            .filter(|ends| self.check_ends(kind, section, ends, around, has_ratio));
+            .filter(|ends| self.check_ends(kind, section, ends, around, has_ratio))
+            .filter(|ends| self.check_lengths(section, ends, around));
         // Without its ends an element is still read, so that its other slips show too.
         let ends_or = ends.unwrap_or(Ends {
             ports: [Port::Ground; 2],

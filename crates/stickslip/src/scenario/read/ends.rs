@@ -87,6 +87,34 @@ impl Reader {
         Some([ratio[0], ratio[1]])
     }
 
+    /// Whether a `ratio` that is written as a length stands at a body that turns: it makes a distance of an angle. Of a distance it would make an
+    /// area.
+    pub(super) fn check_lengths(&mut self, section: &Section<'_>, ends: &Ends, around: &Surroundings<'_>) -> bool {
+        let Some(Value::List(entries)) = section.get("ratio").map(|entry| &entry.node.value) else {
+            return true;
+        };
+        let length = |node: &Node| match &node.value {
+            Value::Text(text) => matches!(parse_quantity(text), Ok(Some((_, Dimension::LENGTH)))),
+            _ => false,
+        };
+        let mut places = entries.iter().zip(ends.motions).zip(ends.ports);
+        let Some(((_, _), port)) = places.find(|((node, motion), _)| length(node) && *motion == Motion::Point(1))
+        else {
+            return true;
+        };
+        let names = around.ports.iter().find(|(_, other, _)| *other == port);
+        let name = names.map_or("ground", |(name, ..)| name.as_str());
+        let message = format!(
+            "`{}` is a length at `{name}`, which moves along a line: a length belongs to what turns",
+            section.path_of("ratio")
+        );
+        let help = format!(
+            "write a length at the body that turns, or give the motion of `{name}` as an angle: \"60 rpm\", \"1 rad/s\""
+        );
+        self.report_at(section, "ratio", message, help);
+        false
+    }
+
     pub(super) fn ends(&mut self, section: &Section<'_>, around: &Surroundings<'_>) -> Option<Ends> {
         let on = if section.keys.get("on").is_some() {
             section.get("on")

@@ -728,7 +728,7 @@ fn unknown_key(keys: &Keys, key: &str) -> Option<String> {
     }
 }
 
-/// Where a key that is unknown here would be right: "`kind = \"spring\"`".
+/// Where a key that is unknown here would be right: `kind = "driver" or "fixed"`.
 fn owner(here: &Keys, key: &str) -> Option<String> {
     let kinds = keys::BODIES.iter().chain(keys::ELEMENTS);
     let siblings = |list: &[(&str, &Keys)]| list.iter().any(|(_, keys)| keys.name == here.name);
@@ -738,10 +738,12 @@ fn owner(here: &Keys, key: &str) -> Option<String> {
         ("[analysis]", &keys::ANALYSIS),
         ("[map]", &keys::MAP),
     ];
-    let kind = kinds
+    let kinds: Vec<String> = kinds
         .filter(|(_, keys)| siblings(keys::BODIES) == keys::BODIES.iter().any(|(_, body)| body.name == keys.name))
-        .find(|(_, keys)| keys.get(key).is_some())
-        .map(|(kind, _)| format!("kind = \"{kind}\""));
+        .filter(|(_, keys)| keys.get(key).is_some())
+        .map(|(kind, _)| format!("\"{kind}\""))
+        .collect();
+    let kind = (!kinds.is_empty()).then(|| format!("kind = {}", kinds.join(" or ")));
     if siblings(keys::BODIES) || siblings(keys::ELEMENTS) {
         return kind;
     }

@@ -20,6 +20,7 @@ const IN_BLOCK: &[Slip] = &[
     Slip("damping = 0", "colour = 0", 23, "unknown key `colour`", "the keys here are `kind`, `between`"),
     Slip("damping = 0", "law = \"proxy\"", 23, "unknown key `law` in `elements.spring`", "`law` belongs to kind = \"friction\""),
     Slip("kinetic = \"10 N\"", "kinetc = \"10 N\"", 29, "unknown key `kinetc`", "did you mean `kinetic`?"),
+    Slip("mass = \"1 kg\"", "mass = 1\nsurface_velocity = [1, 0, 0]", 11, "unknown key `surface_velocity` in `bodies.block`", "`surface_velocity` belongs to kind = \"driver\" or \"fixed\""),
     Slip("title =", "gravity = [0, 0, -9.81]\ntitle =", 1, "unknown key `gravity` at the top of the file", "`gravity` belongs to [simulation]"),
     Slip("kind = \"mass\"", "kind = \"mas\"", 9, "unknown kind \"mas\"", "did you mean \"mass\"?"),
     Slip("kind = \"mass\"", "kind = 3", 9, "`bodies.block.kind` should be a string, found the number 3", ""),
@@ -172,6 +173,7 @@ const IN_ARM: &[Slip] = &[
 #[rustfmt::skip]
 const IN_EVERYTHING: &[Slip] = &[
     Slip("between = [\"slider\", \"wheel\"]\nstiffness = 1000\nratio = [1, \"50 mm\"]", "between = [\"slider\", \"wheel\"]\nstiffness = 1000", 96, "`slider` moves along a line and `wheel` turns", "ratio = [1, \"50 mm\"]"),
+    Slip("between = [\"slider\", \"wheel\"]\nstiffness = 1000\nratio = [1, \"50 mm\"]", "between = [\"slider\", \"wheel\"]\nstiffness = 1000\nratio = [\"7 mm\", 1]", 98, "`elements.pulley.ratio` is a length at `slider`, which moves along a line", "at the body that turns"),
     Slip("between = [\"puck\", \"ground\"]", "between = [\"puck\", \"slider\"]", 81, "`puck` is a point in 2 dimensions and `slider` moves along a line", "same number of dimensions"),
     Slip("on = \"robot.hip\"", "on = \"brick\"", 197, "a stop acts between bodies with one coordinate", "`contact`"),
     Slip("on = \"robot.ankle\"", "on = \"robot.base_joint\"", 228, "has no single coordinate", ""),
