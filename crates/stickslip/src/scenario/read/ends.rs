@@ -90,7 +90,7 @@ impl Reader {
     /// Whether a `ratio` that is written as a length stands at a body that turns: it makes a distance of an angle. Of a distance it would make an
     /// area.
     pub(super) fn check_lengths(&mut self, section: &Section<'_>, ends: &Ends, around: &Surroundings<'_>) -> bool {
-        let Some(Value::List(entries)) = section.get("ratio").map(|entry| &entry.node.value) else {
+        let Some(Value::List(entries)) = section.table.get("ratio").map(|entry| &entry.node.value) else {
             return true;
         };
         let length = |node: &Node| match &node.value {
