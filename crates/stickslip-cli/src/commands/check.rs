@@ -239,7 +239,14 @@ fn frictions(lines: &[FrictionLine]) -> String {
     }
     for words in counted {
         let names: Vec<String> = lines.iter().filter(|line| line.counted == words).map(name).collect();
-        out += &format!("  load on {}: {words}\n", names.join(", "));
+        // A scene has many pairs.
+        let all = names.len() == lines.len() && names.len() > 4;
+        let names = if all {
+            "all of them".to_string()
+        } else {
+            names.join(", ")
+        };
+        out += &format!("  load on {names}: {words}\n");
     }
     out
 }

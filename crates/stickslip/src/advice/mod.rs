@@ -316,7 +316,12 @@ fn element_line(simulation: &Simulation, index: usize) -> ElementLine {
         _ => (),
     }
     laws.extend(element.friction().map(|friction| friction.law.clone()));
-    let spring = matches!(element, ElementSpec::Spring(_) | ElementSpec::Gear(_));
+    // What is rigid is no spring.
+    let spring = match element {
+        ElementSpec::Spring(_) => true,
+        ElementSpec::Gear(gear) => !gear.rigid,
+        _ => false,
+    };
     ElementLine {
         name: name.clone(),
         kind: element.kind(),
