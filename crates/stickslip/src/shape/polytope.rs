@@ -89,15 +89,19 @@ impl Polytope {
         Self::of((0..8).map(corner).collect(), faces.to_vec())
     }
 
-    /// A triangle, seen from one side.
-    pub fn triangle(corners: [Vector3<f64>; 3]) -> Self {
-        let normal = (corners[1] - corners[0]).cross(&(corners[2] - corners[0])).normalize();
-        let face = Face {
-            normal,
-            offset: normal.dot(&corners[0]),
-            ring: vec![0, 1, 2],
-        };
-        Self::of(corners.to_vec(), vec![face])
+    /// A convex polygon, seen from one side: its corners counterclockwise.
+    pub fn polygon(corners: Vec<Vector3<f64>>) -> Self {
+        // Its area as a vector: twice that of the triangles of a fan.
+        let area: Vector3<f64> = (2..corners.len())
+            .map(|i| (corners[i - 1] - corners[0]).cross(&(corners[i] - corners[0])))
+            .sum();
+        let normal = area.normalize();
+        let offset = corners
+            .iter()
+            .map(|corner| normal.dot(corner))
+            .fold(f64::NEG_INFINITY, f64::max);
+        let ring = (0..corners.len() as u32).collect();
+        Self::of(corners, vec![Face { normal, offset, ring }])
     }
 
     fn of(vertices: Vec<Vector3<f64>>, faces: Vec<Face>) -> Self {
@@ -254,6 +258,12 @@ impl Polytope {
         solid_of(triangles)
     }
 
+    /// How far it reaches in a direction.
+    pub fn highest(&self, direction: &Vector3<f64>) -> f64 {
+        let along = self.vertices.iter().map(|vertex| direction.dot(vertex));
+        along.fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// Moves all corners.
     pub fn moved(&self, by: &Vector3<f64>) -> Self {
         let mut moved = self.clone();
@@ -285,7 +295,7 @@ pub(crate) fn solid_of(triangles: impl Iterator<Item = [Vector3<f64>; 3]>) -> (f
 }
 
 /// The three sides of a triangle, each from a corner to the next.
-fn sides_of([a, b, c]: [usize; 3]) -> [(usize, usize); 3] {
+pub(crate) fn sides_of([a, b, c]: [usize; 3]) -> [(usize, usize); 3] {
     [(a, b), (b, c), (c, a)]
 }
 
