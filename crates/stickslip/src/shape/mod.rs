@@ -81,6 +81,17 @@ impl Solid {
         }
     }
 
+    /// How far it reaches from the origin in a direction of its axes; endless for what is not convex or bounded.
+    pub fn highest(&self, direction: &Vector3<f64>) -> f64 {
+        match self {
+            Solid::Plane(_) | Solid::Mesh(_) => f64::INFINITY,
+            Solid::Sphere(radius) => *radius,
+            Solid::Capsule { radius, half } => half * direction.z.abs() + radius,
+            Solid::Cylinder { radius, half, .. } => half * direction.z.abs() + radius * direction.xy().norm(),
+            Solid::Polytope(polytope) => polytope.highest(direction),
+        }
+    }
+
     /// The least thickness: what moves by less in a step cannot pass through.
     pub fn thickness(&self) -> f64 {
         match self {
