@@ -579,6 +579,8 @@ impl<'a> Pass<'a> {
     /// force solves an island its forces grow without bound, and what is left seems small beside them.
     fn unstopped(&self, force: &[f64], velocity: &[f64]) -> (f64, usize) {
         let (mut left, mut most, mut worst) = (0.0f64, f64::MIN_POSITIVE, 0);
+        // Less than this is what rounding leaves of the velocities of the bodies.
+        let beyond = |speed: f64| (speed.abs() - 64.0 * f64::EPSILON * self.problem.speed).max(0.0);
         for (i, rows) in self.problem.rows.iter().enumerate() {
             let row = rows.first;
             let free = (self.problem.free[row] - self.target(i)).abs();
@@ -586,14 +588,14 @@ impl<'a> Pass<'a> {
             if let Block::Lock = self.blocks[i] {
                 for row in rows.range() {
                     most = most.max(self.problem.free[row].abs() / self.unit[row]);
-                    left = left.max(velocity[row].abs() / self.unit[row]);
+                    left = left.max(beyond(velocity[row]) / self.unit[row]);
                 }
             }
             let closed = match self.blocks[i] {
                 Block::Contact { target, .. } => force[row] > self.rho[i][0] * (velocity[row] - target),
                 _ => false,
             };
-            let speed = (velocity[row] - self.target(i)).abs() / self.unit[row];
+            let speed = beyond(velocity[row] - self.target(i)) / self.unit[row];
             if closed && speed > left {
                 (left, worst) = (speed, i);
             }

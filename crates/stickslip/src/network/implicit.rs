@@ -2226,6 +2226,11 @@ struct Held {
     fast: bool,
 }
 
+/// Points nearer than this are one, relative to their distance from the centre of mass.
+const SAME_POINT: f64 = 1e-9;
+/// Points lie on a line if none is farther from it than this, relative to their distance along it.
+const ON_A_LINE: f64 = 1e-6;
+
 /// A rigid body held by three points that do not lie on a line moves with the surface: its velocities are assigned. So does one held by a point that
 /// neither rolls nor spins. What is held fast is such a surface itself. One contact holds a point mass.
 fn hold_still(network: &Network, island: &Island, room: &mut ImplicitScratch, frames: &[Frame], after: &mut [f64]) {
@@ -2279,6 +2284,7 @@ fn hold_still(network: &Network, island: &Island, room: &mut ImplicitScratch, fr
                 let (Some(surface), false) = (surface, held[body].fast) else {
                     continue;
                 };
+                let size = (frames[body].position - point).norm();
                 let held = &mut held[body];
                 match (held.surface, held.points) {
                     (None, _) => {
@@ -2289,10 +2295,12 @@ fn hold_still(network: &Network, island: &Island, room: &mut ImplicitScratch, fr
                         };
                     }
                     (Some(other), _) if other != surface => continue,
-                    (_, [Some(a), None]) if a != point => held.points[1] = Some(point),
+                    // Two shapes that meet flush give one point twice, apart by rounding: that is no second point.
+                    (_, [Some(a), None]) if (point - a).norm() > SAME_POINT * size => held.points[1] = Some(point),
                     (_, [Some(a), Some(b)]) => {
-                        let spread = (b - a).norm_squared();
-                        held.fast = (b - a).cross(&(point - a)).norm_squared() > 1e-12 * spread * spread;
+                        let (along, beside) = (b - a, point - a);
+                        let spread = along.norm_squared() * along.norm_squared().max(beside.norm_squared());
+                        held.fast = along.cross(&beside).norm_squared() > ON_A_LINE * ON_A_LINE * spread;
                     }
                     _ => (),
                 }
