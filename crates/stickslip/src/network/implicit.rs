@@ -951,17 +951,19 @@ fn solve_rows(
     view: ImplicitView<'_>,
 ) -> Outcome {
     if room.turning.is_empty() {
-        return solve_blocks(network, (index, island), room, view, false);
+        return solve_blocks(network, (index, island), room, view, false, None);
     }
-    solve_blocks(network, (index, island), room, view, true);
+    solve_blocks(network, (index, island), room, view, true, None);
     bound_moments(room);
-    let mut outcome = solve_blocks(network, (index, island), room, view, false);
+    let all = room.rows.len();
+    let known = all - room.turning.len();
+    let mut outcome = solve_blocks(network, (index, island), room, view, false, Some(known));
     let mut change = bound_moments(room);
     for _ in 0..LIMITS {
         if change <= LIMITS_KNOWN {
             return outcome;
         }
-        outcome = solve_blocks(network, (index, island), room, view, false);
+        outcome = solve_blocks(network, (index, island), room, view, false, Some(all));
         change = bound_moments(room);
     }
     outcome.residual = outcome.residual.max(change);
@@ -982,13 +984,14 @@ fn bound_moments(room: &mut ImplicitScratch) -> f64 {
     change / largest
 }
 
-/// Solves the rows with moments bounded as they are, or without moments.
+/// Solves the rows with moments bounded as they are, or without moments; with `known` blocks from the forces that they had when nearly the same was solved.
 fn solve_blocks(
     network: &Network,
     (index, island): (usize, &Island),
     room: &mut ImplicitScratch,
     view: ImplicitView<'_>,
     bare: bool,
+    known: Option<usize>,
 ) -> Outcome {
     let laws = IslandLaws {
         network,
@@ -1013,7 +1016,7 @@ fn solve_blocks(
         true => &mut room.bare_rests[index],
         false => &mut room.rests[index],
     };
-    room.solver.solve_or_rest(&problem, &laws, rest)
+    room.solver.solve_or_rest(&problem, &laws, rest, known)
 }
 
 /// Rounds in which joints are closed.
