@@ -20,9 +20,9 @@
 //! A curve is dry friction with its limit at rest at first: it sticks if that is admissible.
 //!
 //! **Redundant blocks.** The velocities are unique but the forces may not be (parallel elements, four corners of a box). Each law has
-//! a compliance ε far below that of the bodies, proportional to 1/F with F its limit (one common value for contacts and locks), whose
-//! effect on the velocities is removed by the iteration. From zero it leads to the smallest Σ f²/F over the blocks at rest: parallel
-//! elements share a load in proportion to their limits.
+//! a compliance ε far below that of the bodies, proportional to 1/F with F its limit (one common value for contacts; locks have none and do not
+//! count), whose effect on the velocities is removed by the iteration. From zero it leads to the smallest Σ f²/F over the blocks at rest:
+//! parallel elements share a load in proportion to their limits.
 //!
 //! **Several solutions.** With a falling curve, a block sticks if that is admissible; otherwise it takes the slip velocity reached from
 //! the side of its free velocity. Rigid contact with friction may have several solutions or none; then the best iterate is returned and
@@ -223,7 +223,7 @@ pub struct Problem<'a> {
 
 impl Problem<'_> {
     /// Velocities of the rows of one block by velocities of the bodies.
-    #[inline]
+    #[inline(always)]
     pub(super) fn gather(&self, rows: &Rows, velocities: &[f64]) -> Vector {
         let mut out = [0.0; 3];
         for side in rows.sides() {
@@ -250,7 +250,7 @@ impl Problem<'_> {
     }
 
     /// Adds Jᵀ·force of one block, times `factor`.
-    #[inline]
+    #[inline(always)]
     pub(super) fn scatter(&self, rows: &Rows, factor: f64, force: &[f64], out: &mut [f64]) {
         for side in rows.sides() {
             let start = self.pattern.start(side.body) + side.first;
@@ -461,6 +461,8 @@ pub struct Solver {
     pub(super) stop: Option<Stop>,
     /// The residual up to which what Newton's method finds is taken, where that is more than the usual one.
     rough: Option<f64>,
+    /// Whether the next pass begins at the forces of the last solution.
+    again: bool,
     blocks: Vec<Block>,
     broken: Vec<bool>,
     root: Vec<usize>,
@@ -579,6 +581,8 @@ impl<'a> Pass<'a> {
     /// force solves an island its forces grow without bound, and what is left seems small beside them.
     fn unstopped(&self, force: &[f64], velocity: &[f64]) -> (f64, usize) {
         let (mut left, mut most, mut worst) = (0.0f64, f64::MIN_POSITIVE, 0);
+        // Less than this is what rounding leaves of the velocities of the bodies.
+        let beyond = |speed: f64| (speed.abs() - 64.0 * f64::EPSILON * self.problem.speed).max(0.0);
         for (i, rows) in self.problem.rows.iter().enumerate() {
             let row = rows.first;
             let free = (self.problem.free[row] - self.target(i)).abs();
@@ -586,14 +590,14 @@ impl<'a> Pass<'a> {
             if let Block::Lock = self.blocks[i] {
                 for row in rows.range() {
                     most = most.max(self.problem.free[row].abs() / self.unit[row]);
-                    left = left.max(velocity[row].abs() / self.unit[row]);
+                    left = left.max(beyond(velocity[row]) / self.unit[row]);
                 }
             }
             let closed = match self.blocks[i] {
                 Block::Contact { target, .. } => force[row] > self.rho[i][0] * (velocity[row] - target),
                 _ => false,
             };
-            let speed = (velocity[row] - self.target(i)).abs() / self.unit[row];
+            let speed = beyond(velocity[row] - self.target(i)) / self.unit[row];
             if closed && speed > left {
                 (left, worst) = (speed, i);
             }
@@ -1463,14 +1467,23 @@ impl Solver {
     /// Input that is no problem at all (numbers that are not finite, a body without mass) gives zero forces, `converged = false` and an
     /// infinite residual.
     pub fn solve(&mut self, problem: &Problem, laws: &dyn Blocks) -> Outcome {
+        self.solve_from(problem, laws, None)
+    }
+
+    /// As [`Solver::solve`] for laws that are nearly those solved last: with `known` blocks their forces, the first ones of this problem, are where
+    /// Newton's method begins.
+    pub fn solve_from(&mut self, problem: &Problem, laws: &dyn Blocks, known: Option<usize>) -> Outcome {
         let (n, m, bodies) = (problem.free.len(), problem.rows.len(), problem.pattern.rows());
         self.reserve(n, m, problem.pattern);
         for i in 0..m {
             self.blocks[i] = laws.block(i);
         }
-        self.broken[..m].fill(false);
-        self.stuck[..m].fill(false);
-        self.force[..n].fill(0.0);
+        self.again = known.is_some();
+        let known = known.unwrap_or(0);
+        let rows = problem.rows.get(known).map_or(n, |rows| rows.first);
+        self.broken[known..m].fill(false);
+        self.stuck[known..m].fill(false);
+        self.force[rows..n].fill(0.0);
         self.change[..bodies].fill(0.0);
         self.velocity[..n].copy_from_slice(problem.free);
         if !self.prepare(problem, laws) {
@@ -1517,8 +1530,14 @@ impl Solver {
         }
     }
 
-    /// As [`Solver::solve`], but with the solution at rest that is remembered, if the problem is the same.
-    pub fn solve_or_rest(&mut self, problem: &Problem, laws: &dyn Blocks, rest: &mut Rest) -> Outcome {
+    /// As [`Solver::solve_from`], but with the solution at rest that is remembered, if the problem is the same.
+    pub fn solve_or_rest(
+        &mut self,
+        problem: &Problem,
+        laws: &dyn Blocks,
+        rest: &mut Rest,
+        known: Option<usize>,
+    ) -> Outcome {
         let (n, m, bodies) = (problem.free.len(), problem.rows.len(), problem.pattern.rows());
         self.reserve(n, m, problem.pattern);
         for i in 0..m {
@@ -1529,9 +1548,10 @@ impl Solver {
             self.force[..n].copy_from_slice(&rest.force);
             self.velocity[..n].copy_from_slice(&rest.velocity);
             self.stuck[..m].copy_from_slice(&rest.stuck);
+            self.broken[..m].fill(false);
             return outcome;
         }
-        let outcome = self.solve(problem, laws);
+        let outcome = self.solve_from(problem, laws, known);
         rest.outcome = None;
         // Laws that are asked during the solution may change unseen.
         let rests = |i: usize| match self.blocks[i] {
@@ -1787,15 +1807,34 @@ impl Solver {
             velocity: &mut self.velocity[..n],
             defect: &mut defect[..bodies],
         };
-        at.begin(problem.free);
-        for i in 0..m {
-            self.stuck[i] = pass.blocks[i].was_stuck() && !pass.broken[i];
-        }
-        // Bristles may have several roots, and their force may fall with velocity: each block by itself shows the way.
+        // From the solution of nearly the same laws: what stuck there still must.
         let smooth = (0..m).any(|i| matches!(pass.blocks[i], Block::Smooth));
-        let swept = smooth && self.work.sweep(&pass, &mut at, &self.alone, 1);
-        let hold = if swept { None } else { Some(&self.stuck[..m]) };
-        let (mut solved, mut residual) = self.work.newton(&pass, &mut at, hold);
+        let (mut solved, mut residual) = (0, f64::INFINITY);
+        if std::mem::take(&mut self.again) && self.work.follow(&pass, &mut at, &self.alone) {
+            (solved, residual) = self.work.newton(&pass, &mut at, None);
+            let scale = pass.scale(at.force);
+            let slides = |i: usize| {
+                let carries = at.force[problem.rows[i].first] > 0.0;
+                carries && self.stuck[i] && !pass.at_rest(i, at.force, at.velocity, at.change, scale)
+            };
+            let contact = |i: &usize| matches!(pass.blocks[*i], Block::Contact { was_stuck: true, .. });
+            if residual <= TOLERANCE && (0..m).filter(contact).any(slides) {
+                residual = f64::INFINITY;
+            }
+        }
+        let again = residual <= TOLERANCE;
+        if !again {
+            at.begin(problem.free);
+            for i in 0..m {
+                self.stuck[i] = pass.blocks[i].was_stuck() && !pass.broken[i];
+            }
+            // Bristles may have several roots, and their force may fall with velocity: each block by itself shows the way.
+            let swept = smooth && self.work.sweep(&pass, &mut at, &self.alone, 1);
+            let hold = if swept { None } else { Some(&self.stuck[..m]) };
+            let more;
+            (more, residual) = self.work.newton(&pass, &mut at, hold);
+            solved += more;
+        }
         let enough = |at: &Iterate, residual: f64| {
             let blur = if smooth {
                 pass.blur(at.force, at.velocity) / pass.scale(at.force)
@@ -1845,9 +1884,11 @@ impl Solver {
             })
         };
         let scale = pass.scale(at.force);
+        // Whether all that was stuck was found to stick, though sliding solves the laws too.
+        let mut holds = false;
         // Bristles whose force falls with velocity: a shorter step helps more.
         let hopeless = smooth && residual > TOLERANCE;
-        if (residual > TOLERANCE || slides(&at, scale)) && !hopeless && !is_set(pass.stop) {
+        if (residual > TOLERANCE || (!again && slides(&at, scale))) && !hopeless && !is_set(pass.stop) {
             self.kept.take(&at);
             let first = residual;
             // What was stuck sticks in the convex problem; what slid is thought to slide on as it would freely.
@@ -1870,6 +1911,7 @@ impl Solver {
                     nearest = residual;
                     self.nearest.take(&at);
                 }
+                holds = residual <= SOLVED && !slides(&at, pass.scale(at.force));
                 // Rounds whose slips do not come closer lead nowhere.
                 let hopeless = round > 1 && (change.is_nan() || change > 0.7 * last);
                 if residual <= TOLERANCE || first <= TOLERANCE || hopeless || is_set(pass.stop) {
@@ -1883,7 +1925,8 @@ impl Solver {
                 solved += more;
                 residual = left;
             }
-            if residual > TOLERANCE && nearest.min(first) < residual {
+            // What can be held is held, also where forces at the edge of their cones leave more of rounding than those of sliding.
+            if residual > TOLERANCE && !holds && nearest.min(first) < residual {
                 if first < nearest {
                     self.kept.give(&mut at);
                 } else {
@@ -1892,6 +1935,7 @@ impl Solver {
                 residual = nearest.min(first);
             }
         }
+        let enough_found = if holds { SOLVED } else { TOLERANCE };
         let mut sharing = m > 1 && self.rough.is_none();
         let found = residual;
         self.nearest.take(&at);
@@ -1899,7 +1943,7 @@ impl Solver {
             let (unstopped, block) = pass.unstopped(at.force, at.velocity);
             self.impossible = unstopped > UNSTOPPED;
             self.furthest = block;
-            if residual <= TOLERANCE && self.impossible {
+            if residual <= enough_found && self.impossible {
                 residual = unstopped;
             }
             let scale = pass.scale(at.force);
@@ -1908,7 +1952,7 @@ impl Solver {
             }
             clean(&pass, &mut at, &self.stuck[..m]);
             let mut shared = false;
-            if residual <= TOLERANCE && sharing {
+            if residual <= enough_found && sharing {
                 self.kept.take(&at);
                 if Self::redundant(&mut self.root, problem, &self.stuck[..m], at.force) {
                     shared = self.work.share(&pass, &mut at, &self.stuck[..m]);
@@ -1918,7 +1962,7 @@ impl Solver {
                 }
             }
             // Velocities by the forces that are returned: what was lost on the way shows.
-            if residual > TOLERANCE || !self.work.follow(&pass, &mut at, &self.alone) {
+            if residual > enough_found || !self.work.follow(&pass, &mut at, &self.alone) {
                 break;
             }
             let reached = pass.residual(at.force, at.velocity);
@@ -1939,7 +1983,7 @@ impl Solver {
                 break;
             }
         }
-        if residual > TOLERANCE && found <= TOLERANCE && !self.impossible {
+        if residual > enough_found && found <= enough_found && !self.impossible {
             // What was to make it smoother led away.
             self.nearest.give(&mut at);
             residual = found;
@@ -2035,6 +2079,8 @@ fn share_of(pass: &Pass, i: usize) -> f64 {
     let limit = match pass.law(i) {
         Law::Dry(level) => level.limit,
         Law::Curve(curve) => curve.at(0.0).0.limit,
+        // Nothing limits what a lock carries.
+        Law::Lock => f64::INFINITY,
         _ => pass.common,
     };
     let share = (limit / pass.common).min(1e6);

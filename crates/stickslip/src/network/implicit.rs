@@ -956,17 +956,19 @@ fn solve_rows(
     view: ImplicitView<'_>,
 ) -> Outcome {
     if room.turning.is_empty() {
-        return solve_blocks(network, (index, island), room, view, false);
+        return solve_blocks(network, (index, island), room, view, false, None);
     }
-    solve_blocks(network, (index, island), room, view, true);
+    solve_blocks(network, (index, island), room, view, true, None);
     bound_moments(room);
-    let mut outcome = solve_blocks(network, (index, island), room, view, false);
+    let all = room.rows.len();
+    let known = all - room.turning.len();
+    let mut outcome = solve_blocks(network, (index, island), room, view, false, Some(known));
     let mut change = bound_moments(room);
     for _ in 0..LIMITS {
         if change <= LIMITS_KNOWN {
             return outcome;
         }
-        outcome = solve_blocks(network, (index, island), room, view, false);
+        outcome = solve_blocks(network, (index, island), room, view, false, Some(all));
         change = bound_moments(room);
     }
     outcome.residual = outcome.residual.max(change);
@@ -987,13 +989,14 @@ fn bound_moments(room: &mut ImplicitScratch) -> f64 {
     change / largest
 }
 
-/// Solves the rows with moments bounded as they are, or without moments.
+/// Solves the rows with moments bounded as they are, or without moments; with `known` blocks from the forces that they had when nearly the same was solved.
 fn solve_blocks(
     network: &Network,
     (index, island): (usize, &Island),
     room: &mut ImplicitScratch,
     view: ImplicitView<'_>,
     bare: bool,
+    known: Option<usize>,
 ) -> Outcome {
     let laws = IslandLaws {
         network,
@@ -1018,7 +1021,7 @@ fn solve_blocks(
         true => &mut room.bare_rests[index],
         false => &mut room.rests[index],
     };
-    room.solver.solve_or_rest(&problem, &laws, rest)
+    room.solver.solve_or_rest(&problem, &laws, rest, known)
 }
 
 /// Rounds in which joints are closed.
@@ -2231,6 +2234,11 @@ struct Held {
     fast: bool,
 }
 
+/// Points nearer than this are one, relative to their distance from the centre of mass.
+const SAME_POINT: f64 = 1e-9;
+/// Points lie on a line if none is farther from it than this, relative to their distance along it.
+const ON_A_LINE: f64 = 1e-6;
+
 /// A rigid body held by three points that do not lie on a line moves with the surface: its velocities are assigned. So does one held by a point that
 /// neither rolls nor spins. What is held fast is such a surface itself. One contact holds a point mass.
 fn hold_still(network: &Network, island: &Island, room: &mut ImplicitScratch, frames: &[Frame], after: &mut [f64]) {
@@ -2284,6 +2292,7 @@ fn hold_still(network: &Network, island: &Island, room: &mut ImplicitScratch, fr
                 let (Some(surface), false) = (surface, held[body].fast) else {
                     continue;
                 };
+                let size = (frames[body].position - point).norm();
                 let held = &mut held[body];
                 match (held.surface, held.points) {
                     (None, _) => {
@@ -2294,10 +2303,12 @@ fn hold_still(network: &Network, island: &Island, room: &mut ImplicitScratch, fr
                         };
                     }
                     (Some(other), _) if other != surface => continue,
-                    (_, [Some(a), None]) if a != point => held.points[1] = Some(point),
+                    // Two shapes that meet flush give one point twice, apart by rounding: that is no second point.
+                    (_, [Some(a), None]) if (point - a).norm() > SAME_POINT * size => held.points[1] = Some(point),
                     (_, [Some(a), Some(b)]) => {
-                        let spread = (b - a).norm_squared();
-                        held.fast = (b - a).cross(&(point - a)).norm_squared() > 1e-12 * spread * spread;
+                        let (along, beside) = (b - a, point - a);
+                        let spread = along.norm_squared() * along.norm_squared().max(beside.norm_squared());
+                        held.fast = along.cross(&beside).norm_squared() > ON_A_LINE * ON_A_LINE * spread;
                     }
                     _ => (),
                 }
