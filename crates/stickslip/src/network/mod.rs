@@ -514,7 +514,8 @@ impl Network {
             };
             ends.into_iter().filter_map(axis)
         });
-        parts.map(|(axis, part)| velocity[axis] * part).sum()
+        // Not `sum`, which of nothing is −0: the short ways through a step show 0.
+        parts.fold(0.0, |sum, (axis, part)| sum + velocity[axis] * part)
     }
 
     /// Whether the method's own part of the energy ledger is known: springs are quadratic in the stretch, and all bodies are of the
