@@ -277,12 +277,8 @@ fn a_change_that_does_not_fit_is_shown_where_it_was_made() {
     };
     for (change, words) in [
         (
-            "kinetic=30",
-            &["--set elements.floor.kinetic=30", "`static` (12) is below"][..],
-        ),
-        (
-            "mu=0.4",
-            &["--set elements.floor.mu=0.4", "`mu_static` (0.12) is below"],
+            "static=8",
+            &["--set elements.floor.static=8", "`static` (8) is below"][..],
         ),
         ("law=dahl", &["--law dahl"]),
         ("kind=spring", &["needs its friction"]),
@@ -293,6 +289,23 @@ fn a_change_that_does_not_fit_is_shown_where_it_was_made() {
     ] {
         let ran = with(change).fails(2, words);
         assert!(!ran.err.contains("--> experiment"), "{}", ran.err);
+    }
+    // What is given alone takes the static limit along: it is a fifth above.
+    for (change, limit, value) in [
+        ("kinetic=\"30 N\"", "static", "36 N"),
+        ("mu=0.4", "mu_static", "0.48"),
+        ("mu_kinetic=0.25", "mu_static", "0.3"),
+    ] {
+        let change = format!("elements.floor.{change}");
+        let normal = ["--set", &change, "--set", "elements.floor.normal_force=\"50 N\""];
+        let sets = if limit == "static" { &normal[..2] } else { &normal[..] };
+        for law in ["lugre", "implicit"] {
+            assert_eq!(
+                tried(&folder, "stick-slip", law, sets)[0]["given"][limit],
+                value,
+                "{law} {change}"
+            );
+        }
     }
     // 4 N at any speed.
     with("curve=\"4 + 0*v\"").ok();

@@ -440,3 +440,46 @@ fn a_reader_that_goes_away_is_no_error() {
     assert!(!ran.err.contains("panicked"), "{}", ran.err);
     assert_eq!(ran.status, Some(0), "{}", ran.err);
 }
+
+#[test]
+fn words_where_a_key_takes_numbers_are_refused_before_the_first_run() {
+    let folder = Folder::with_block("sweep-words");
+    let sweep = |vary: &str| {
+        folder.run(&[
+            "sweep",
+            "block.toml",
+            "--vary",
+            vary,
+            "--measure",
+            "final.block.position",
+        ])
+    };
+    let ran = sweep("elements.spring.stiffness=list:80,stiff").fails(2, &["stiff", "--vary"]);
+    assert_eq!(ran.out, "");
+    // An expression is no number and no mistake.
+    sweep("bodies.block.force=list:1,2*t").ok();
+}
+
+#[test]
+fn a_key_that_changes_nothing_is_warned_of() {
+    let folder = Folder::with_block("sweep-idle");
+    let text = folder.read("block.toml")
+        + "\n[elements.own]\nkind = \"equations\"\non = \"block\"\nparameters = { k = 3 }\nforce = \"-k*x\"\n";
+    folder.write("own.toml", &text);
+    let sweep = |key: &str| {
+        let vary = format!("elements.own.parameters.{key}=list:1,2");
+        folder
+            .run(&[
+                "sweep",
+                "own.toml",
+                "--vary",
+                &vary,
+                "--measure",
+                "final.block.position",
+            ])
+            .ok()
+            .err
+    };
+    assert!(sweep("q").contains("no expression uses the parameter `q`"));
+    assert!(!sweep("k").contains("no expression"));
+}

@@ -5,12 +5,8 @@
 /// How the number of a parameter is found where it is not written, and what is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Rule {
-    /// Stiffness of a contact at rest, above 0: it follows from mass and step. `worn` where sliding wears the bristle down at the rate
-    /// |v|·K/F, which an explicit method must follow.
-    Stiffness {
-        /// See there.
-        worn: bool,
-    },
+    /// Stiffness of a contact at rest, above 0: it follows from mass and step.
+    Stiffness,
     /// Damping of a contact at rest, not negative: it follows from stiffness and mass.
     Damping,
     /// Damping over stiffness, above 0: it follows from both.
@@ -132,13 +128,7 @@ const STIFFNESS: Parameter = Parameter {
     default: Some("m*(0.5/step)^2, m the mass felt along the slip"),
     meaning: "stiffness of the contact at rest",
     example: "1e5",
-    rule: Rule::Stiffness { worn: false },
-};
-
-/// The same for a bristle that sliding wears down.
-const WORN_STIFFNESS: Parameter = Parameter {
-    rule: Rule::Stiffness { worn: true },
-    ..STIFFNESS
+    rule: Rule::Stiffness,
 };
 
 const DAMPING: Parameter = Parameter {
@@ -363,7 +353,7 @@ pub const LAWS: &[Law] = &[
         summary: "a bristle that yields gradually; drifts under an oscillating load",
         equation: "f = K e,  e' = v - |v| K e/g  (f resisting)",
         source: "Dahl; the paper on modular simulation, eq 11",
-        parameters: &[WORN_STIFFNESS],
+        parameters: &[STIFFNESS],
         integrators: ODE,
         states: 1,
         state_name: Some("e"),
@@ -388,7 +378,7 @@ pub const LAWS: &[Law] = &[
         summary: "bristle with damping; widely used in control; drifts under an oscillating load",
         equation: "f = K e + B e',  e' = v - |v| K e/g(|v|)  (f resisting)",
         source: "Canudas de Wit et al.; the paper on modular simulation, eq 12",
-        parameters: &[WORN_STIFFNESS, DAMPING],
+        parameters: &[STIFFNESS, DAMPING],
         integrators: ODE,
         states: 1,
         state_name: Some("e"),

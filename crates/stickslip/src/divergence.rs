@@ -62,22 +62,30 @@ pub struct Watch {
     unstorable: Option<usize>,
     /// How equations of the user's own grow.
     growth: Option<Growth>,
+    /// What every element stored at the start, where some of the user's own say all that they store.
+    kept: Vec<f64>,
 }
 
 impl Watch {
     /// Begins with a simulation at its start.
     pub fn new(simulation: &mut Simulation) -> Self {
         let known = simulation.built().network.own_bodies.is_empty();
-        let start = simulation.live_energy().filter(|_| known);
+        let begun = simulation.live_energy();
+        let start = begun.filter(|_| known);
         // Methods that choose their steps keep to a tolerance; and only what begins as it is written can be repeated.
         let judged = simulation.has_equations() && !simulation.method().chooses_steps() && simulation.is_as_written();
         Watch {
             next: 1,
             growth: judged.then(|| Growth::new(simulation)),
+            kept: if judged && own_stores(simulation) {
+                simulation.stored()
+            } else {
+                Vec::new()
+            },
             unstorable: unstorable(simulation),
             start,
             apart: set_apart(simulation),
-            live: start.map_or(0.0, |(live, _)| live),
+            live: begun.map_or(0.0, |(live, _)| live),
             input: 0.0,
             fall: 0.0,
             since: None,
@@ -107,12 +115,12 @@ impl Watch {
 
     /// Energy from nowhere and explained energy, if the first is out of proportion.
     fn unexplained(&mut self, simulation: &mut Simulation) -> Option<(f64, f64)> {
-        let start = self.start?;
         let (live, gravity) = simulation.live_energy()?;
+        self.live = self.live.max(live);
+        let start = self.start?;
         // What elements of the user's own gave is put in, as by actuators; so is what it takes to move bodies that overlap apart.
         let parted = f64::max(0.0, -simulation.work().displaced);
         let input = simulation.input() + simulation.given_by_own() + parted;
-        self.live = self.live.max(live);
         self.input = self.input.max(input.abs());
         self.fall = self.fall.max(start.1 - gravity);
         let explained = start.0 + self.apart + self.input + self.fall + ROUNDING * (start.1.abs() + gravity.abs());
@@ -138,7 +146,7 @@ impl Watch {
         }
         // Energies may be beyond all numbers where the motion is not.
         if let Some(element) = self.unstorable.or_else(|| unstorable(simulation)) {
-            return Some(simulation.stores_no_number(element));
+            return Some(simulation.stores_no_number(element, self.unstorable.is_none()));
         }
         if !(simulation.work().is_finite() && simulation.energy().0.is_finite()) {
             return Some(simulation.exploded(simulation.time(), f64::INFINITY, f64::INFINITY));
@@ -150,8 +158,31 @@ impl Watch {
                 return Some(simulation.exploded(time, gained, explained));
             }
         }
-        let suspects = (self.growth.as_ref()).map_or_else(Vec::new, |growth| growth.suspects(simulation));
+        let mut suspects = (self.growth.as_ref()).map_or_else(Vec::new, |growth| growth.suspects(simulation));
+        if suspects.iter().all(|(number, _)| *number != 0) {
+            suspects.extend(self.conjured(simulation).map(|base| (0, base)));
+        }
         self.judge_growth(simulation, &suspects, stop)
+    }
+
+    /// The size that the energy grew from, if elements of the user's own gave more beyond what they say they store than all else that there was.
+    /// Their equations may put it in; then it comes again with a shorter step.
+    fn conjured(&self, simulation: &mut Simulation) -> Option<f64> {
+        let start = self.start?;
+        if self.kept.is_empty() {
+            return None;
+        }
+        let stored = simulation.stored();
+        let elements = simulation.scenario().elements.iter().enumerate();
+        let own = elements.filter(|(_, (_, element))| element.own_stores() == Some(true));
+        let (mut given, mut kept) = (0.0, 0.0);
+        for (i, _) in own {
+            let beyond = simulation.work().delivered[i] + stored[i] - self.kept[i];
+            given += f64::max(0.0, beyond);
+            kept += f64::max(0.0, self.kept[i]);
+        }
+        let known = start.0 + kept + simulation.input().abs() + self.fall;
+        (known > 0.0 && given > known && self.live > known).then(|| libm::log(known))
     }
 
     fn judge_growth(
@@ -163,6 +194,12 @@ impl Watch {
         let growth = self.growth.as_ref().filter(|_| !suspects.is_empty())?;
         growth.judge(simulation, suspects, stop)
     }
+}
+
+/// Whether an element of the user's own says all that it stores.
+fn own_stores(simulation: &Simulation) -> bool {
+    let mut elements = simulation.scenario().elements.iter();
+    elements.any(|(_, element)| element.own_stores() == Some(true))
 }
 
 /// The element whose stored energy is no number now.

@@ -248,6 +248,10 @@ impl OwnElement for ElementEquations {
             false => 0.0,
         }
     }
+
+    fn stores(&self) -> bool {
+        self.stored
+    }
 }
 
 /// A place on a body that elements can take hold of.

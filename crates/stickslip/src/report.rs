@@ -332,7 +332,8 @@ impl Reporter {
         let stored = simulation.stored();
         let work = simulation.work().clone();
         let network = &simulation.built().network;
-        let mut dissipated_all = 0.0;
+        let (mut dissipated_all, mut input) = (0.0, work.input);
+        let written = &simulation.scenario().elements;
         let mut reports = vec![ElementReport::default(); self.tallies.elements.len()];
         let chain = simulation
             .chain()
@@ -341,7 +342,12 @@ impl Reporter {
             if network.sources.contains(&i) {
                 continue;
             }
-            let dissipated = -delivered - (stored[i] - self.stored[i]) + own;
+            let mut dissipated = -delivered - (stored[i] - self.stored[i]) + own;
+            // A controller is no heater that runs backwards.
+            if dissipated < 0.0 && written.get(i).and_then(|(_, element)| element.own_stores()) == Some(false) {
+                input -= dissipated;
+                dissipated = 0.0;
+            }
             dissipated_all += dissipated;
             if let Some(element) = reports.get_mut(i) {
                 element.dissipated = dissipated;
@@ -350,14 +356,14 @@ impl Reporter {
         let closes = simulation.method().implicit() && network.has_numerical_part();
         let initial = self.initial.0 + self.initial.1;
         let final_ = mechanical + elastic;
-        let residual = initial + work.input - dissipated_all - final_;
+        let residual = initial + input - dissipated_all - final_;
         // Of linkages a part is known, which is worth something if it explains the residual.
-        let own = closes.then(|| work.kinetic + work.displaced - work.own.iter().sum::<f64>());
+        let own = closes.then(|| work.kinetic + work.displaced + work.driven - work.own.iter().sum::<f64>());
         let explains = |own: &f64| network.linkages.is_empty() || (residual - own).abs() <= residual.abs();
         let energy = EnergyReport {
             initial,
             final_,
-            input: work.input,
+            input,
             dissipated: dissipated_all,
             stored: elastic,
             numerical: own.filter(explains),

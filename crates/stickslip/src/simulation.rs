@@ -1016,14 +1016,17 @@ impl Simulation {
         }
     }
 
-    /// A run in which the energy that an element stores is no number.
-    pub(crate) fn stores_no_number(&self, element: usize) -> RunError {
+    /// A run in which the energy that an element stores is no number. What was one at the start and is infinite now has grown with the motion:
+    /// that is the step's doing, not that of an expression.
+    pub(crate) fn stores_no_number(&mut self, element: usize, began: bool) -> RunError {
+        let grown = began && self.stored()[element].is_infinite();
         let (name, element) = &self.fixed.scenario.elements[element];
         RunError::Diverged {
             time: self.time(),
             step: self.state.step,
             what: format!("the energy stored in \"{name}\""),
             remedy: match element.is_own() {
+                true if grown => self.remedy_of_growth(),
                 true => format!("check the expression of `stored`: {}", crate::build::UNDEFINED),
                 false => self.remedy(),
             },

@@ -111,6 +111,9 @@ impl Sweep {
             words.extend(self.set.iter().flat_map(|set| ["--set".to_string(), set.clone()]));
             return print_data(&shards::slurm(&words, out, parts));
         }
+        for warning in sweep.warnings() {
+            note(warning.trim_end());
+        }
         let rows = shard(sweep.rows(), self.shard.unwrap_or((1, 1)));
         let header = sweep_header(&sweep, &self.measure);
         match &self.out {

@@ -24,6 +24,7 @@ impl<R: Real> Dahl<R> {
 
 impl<R: Real> Bristle<R> for Dahl<R> {
     const STATES: usize = 1;
+    const SETTLES: bool = true;
 
     #[inline(always)]
     fn respond<C: Curve<R>, const N: usize>(

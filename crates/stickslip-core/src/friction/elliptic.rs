@@ -74,6 +74,7 @@ impl<R: Real, L: Bristle<R>> Bristle<R> for Elliptic<L, R> {
     const VECTORS: usize = L::VECTORS;
     const KNOWS_LOAD_RATE: bool = L::KNOWS_LOAD_RATE;
     const MAPPED: usize = L::MAPPED;
+    const SETTLES: bool = L::SETTLES;
 
     #[inline(always)]
     fn respond<C: Curve<R>, const N: usize>(

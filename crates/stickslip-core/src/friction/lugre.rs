@@ -2,6 +2,12 @@
 //!
 //! It drifts under an oscillating load below the limit: its bristle creeps while |e| is below its steady value. In
 //! the paper on modular simulation g is a length; here it is the steady curve, a force, divided by K.
+//!
+//! Sliding settles the bristle at the rate |v|·K/g, which grows without bound with the speed, so that no stiffness and no step are safe for
+//! an explicit method at every speed. In a stage of length τ > 0 (fixed steps of explicit methods) the bristle therefore settles at 1/τ at most,
+//! towards the same steady stretch: ė = σ·(v − |v|·K·e/g) with σ = 1/max(1, τ·|v|·K/g), and K·e is that of e + (1 − σ)·τ·ė. Where the stage
+//! resolves the rate σ is 1. With x = e·K/g and a = 1/σ the elastic force takes power while a·(x + (1 − σ)·(1 − x)) ≥ x·(1 − x), which is
+//! x² + a − 1 ≥ 0: the share 1 − σ of the way to the end of the stage is the least that gives no energy, whatever the stretch.
 
 use super::{Bristle, FrictionLaw, Lift, OfNumbers, Slip, curve::Curve, vector_state};
 use crate::scalar::Real;
@@ -30,6 +36,16 @@ fn wear_and_carried<R: Real, C: Curve<R>, const N: usize>(curve: &C, slip: &Slip
     )
 }
 
+/// Share of the velocity that moves the bristle in a stage of length `tau`, and how fast it settles there: 1 and the wear itself where the stage
+/// resolves it, else what settles within the stage at the same steady deflection v/wear.
+#[inline(always)]
+fn within_stage<R: Real>(wear: R, tau: R) -> (R, R) {
+    let turns = tau * wear;
+    let fast = R::one().lt(turns);
+    let share = R::one() / R::select(fast, turns, R::one());
+    (share, R::select(fast, R::one() / tau, wear))
+}
+
 /// Whether the deflection is below 99 % of its steady value g/K.
 #[inline]
 fn below_steady<R: Real, C: Curve<R>, const N: usize>(
@@ -45,6 +61,7 @@ fn below_steady<R: Real, C: Curve<R>, const N: usize>(
 
 impl<R: Real> Bristle<R> for Lugre<R> {
     const STATES: usize = 1;
+    const SETTLES: bool = true;
 
     #[inline(always)]
     fn respond<C: Curve<R>, const N: usize>(
@@ -52,14 +69,16 @@ impl<R: Real> Bristle<R> for Lugre<R> {
         curve: &C,
         slip: &Slip<R, N>,
         state: &[R],
-        _tau: R,
+        tau: R,
         rate: &mut [R],
     ) -> [R; N] {
         let bristle = vector_state(state, 0);
         let (wear, carried) = wear_and_carried(curve, slip, self.stiffness);
-        let e_rate = scale(sub(slip.velocity, scale(bristle, wear)), carried);
+        let (share, wear) = within_stage(wear, tau);
+        let e_rate = scale(sub(scale(slip.velocity, share), scale(bristle, wear)), carried);
         rate[..N].copy_from_slice(&e_rate);
-        let elastic = scale(bristle, carried * self.stiffness);
+        let stretch = add(bristle, scale(e_rate, (R::one() - share) * tau));
+        let elastic = scale(stretch, carried * self.stiffness);
         let resisting = add(elastic, scale(e_rate, self.damping));
         scale(add(resisting, scale(slip.velocity, curve.viscous())), -R::one())
     }

@@ -49,6 +49,10 @@ pub trait Bristle<R: Real>: Copy {
     /// Whether the law asks how fast the load changes.
     const KNOWS_LOAD_RATE: bool = false;
 
+    /// Whether the stage step only bounds how fast the states settle, in a law that is a plain differential equation where it resolves that.
+    /// Newmark's rule, which takes laws as plain equations at the start of its step, passes its step to these alone.
+    const SETTLES: bool = false;
+
     /// Force on the first body, and the rate of every state.
     ///
     /// `tau` is the step of the stage (the paper on modular simulation, eq 22): `state + tau * rate` is the law's own implicit update. Laws

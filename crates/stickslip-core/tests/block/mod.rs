@@ -126,19 +126,14 @@ struct Scale {
 
 impl Rule {
     /// The law with this name in the registry. `width` is ε in units of T·F/M, the change of velocity that friction
-    /// makes in a step; stiffness and damping are the defaults of the registry, K = M·(0.5/T)² and B = √(K·M). Bristles that wear
-    /// are softer: with rk4 they need T·|v|·K/F < 2.78, which the default breaks at 11 T·F/M.
+    /// makes in a step; stiffness and damping are the defaults of the registry, K = M·(0.5/T)² and B = √(K·M).
     pub fn named(name: &str, mass: f64, step: f64, limit: f64, width: f64) -> Option<Rule> {
         let row = registry::law(Family::Friction, name)?;
         let stiffness = |angle: f64| mass * (angle / step) * (angle / step);
-        let worn = row
-            .parameters
-            .iter()
-            .any(|p| p.rule == registry::Rule::Stiffness { worn: true });
-        let held = stiffness(if worn { 0.05 } else { 0.5 });
+        let held = stiffness(0.5);
         let numbers: Vec<f64> = (row.parameters.iter())
             .map(|parameter| match parameter.rule {
-                registry::Rule::Stiffness { .. } => held,
+                registry::Rule::Stiffness => held,
                 registry::Rule::Damping => (held * mass).sqrt(),
                 registry::Rule::Relaxation => (held * mass).sqrt() / held,
                 registry::Rule::Band => width * step * limit / mass,

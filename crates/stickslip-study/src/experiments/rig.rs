@@ -176,12 +176,16 @@ impl<'a> Rig<'a> {
 
     /// The scenario as text; with coefficients and a normal force of 100 N in place of forces for laws that need them, or where
     /// the user gives coefficients. What the user gives by another key of the same meaning is left out.
-    fn text(&self, setting: &Setting<'_>, coefficients: bool) -> String {
-        let (kinetic, still) = if coefficients {
-            ("mu = 0.1", "mu_static = 0.12")
+    ///
+    /// `sliding` is the kinetic limit that the user gives: the static one stands above it as that of the experiment does.
+    fn text(&self, setting: &Setting<'_>, coefficients: bool, sliding: Option<f64>) -> String {
+        let (kinetic, holding, level) = if coefficients {
+            ("mu = 0.1", "mu_static", 0.12)
         } else {
-            ("kinetic = 10", "static = 12")
+            ("kinetic = 10", "static", 12.0)
         };
+        let level = sliding.map_or(level, |sliding| 1.2 * sliding);
+        let still = format!("{holding} = {level:?}");
         let mut lines = Vec::new();
         let own_curve = self.sets(&["table", "curve"]);
         if !own_curve && !self.sets(&["mu_kinetic"]) {
@@ -190,9 +194,9 @@ impl<'a> Rig<'a> {
         let curve = if own_curve { Curve::Coulomb } else { setting.curve };
         match curve {
             Curve::Coulomb => (),
-            Curve::Breakaway(_) if !self.law.needs_stribeck => lines.push(still.to_string()),
+            Curve::Breakaway(_) if !self.law.needs_stribeck => lines.push(still),
             Curve::Falling(speed) | Curve::Breakaway(speed) => {
-                lines.push(still.to_string());
+                lines.push(still);
                 // The law that takes only coefficients has no Stribeck velocity: its own parameters say how it falls.
                 if !coefficients || self.law.steady_curve {
                     lines.push(format!("stribeck_velocity = {speed:?}"));
@@ -220,6 +224,25 @@ impl<'a> Rig<'a> {
         )
     }
 
+    /// The kinetic limit that `--set` gives, if it gives one alone: found by reading the scenario with static friction no higher.
+    fn sliding(&self, setting: &Setting<'_>, coefficients: bool) -> Option<f64> {
+        if !self.sets(&["mu", "mu_kinetic", "kinetic"]) || self.sets(&["mu_static", "static", "table", "curve"]) {
+            return None;
+        }
+        let text = self.text(setting, coefficients, Some(0.0));
+        let none = if coefficients {
+            "mu_static = 0.0\n"
+        } else {
+            "static = 0.0\n"
+        };
+        let scenario = Scenario::parse(&text.replace(none, ""), "experiment", self.sets).ok()?;
+        let floor = scenario.elements.iter().find(|(name, _)| name == "floor")?;
+        match floor.1.friction()?.curve.limit {
+            LimitSpec::Force { kinetic, .. } | LimitSpec::Coefficient { kinetic, .. } => Some(kinetic),
+            LimitSpec::Given { .. } => None,
+        }
+    }
+
     /// Runs a setting under the law and records these columns.
     ///
     /// # Errors
@@ -238,7 +261,7 @@ impl<'a> Rig<'a> {
             ));
         }
         let build = |coefficients: bool| {
-            let text = self.text(setting, coefficients);
+            let text = self.text(setting, coefficients, self.sliding(setting, coefficients));
             let with = |sets: &[String]| Scenario::parse(&text, "experiment", sets).and_then(Simulation::new);
             // Nobody has seen the text: what is wrong is wrong with an argument.
             with(self.sets).map_err(|error| error.blame_arguments(|sets| with(sets).is_ok()))

@@ -1,7 +1,7 @@
 //! Columns of measured data: CSV files as they come from a data logger.
 
-use crate::profile::open_csv;
 use crate::profile::suggest::nearest;
+use crate::profile::{delimiter, open_csv};
 use std::fmt;
 use std::io::Read;
 use std::path::Path;
@@ -76,16 +76,7 @@ impl Sheet {
         let unreadable = |cause: &dyn fmt::Display| DataError::new(format!("cannot read {file}: {cause}"), "");
         let delimiter = {
             let start = std::io::BufRead::fill_buf(&mut source).map_err(|cause| unreadable(&cause))?;
-            let lines = start.split(|byte| *byte == b'\n');
-            let header = lines
-                .skip_while(|line| line.starts_with(b"#"))
-                .find(|line| !line.trim_ascii().is_empty());
-            let count = |delimiter: u8| header.map_or(0, |line| line.iter().filter(|byte| **byte == delimiter).count());
-            // Of equals the last is taken: a comma, if there is none at all.
-            [b'\t', b';', b',']
-                .into_iter()
-                .max_by_key(|delimiter| count(*delimiter))
-                .unwrap_or(b',')
+            delimiter(start)
         };
         let mut reader = csv::ReaderBuilder::new()
             .trim(csv::Trim::All)

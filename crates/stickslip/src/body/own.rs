@@ -210,11 +210,62 @@ impl PlacedOwn {
 
     /// Kinetic and potential energy.
     pub(crate) fn energy(&self, state: &[f64], signals: &[f64]) -> f64 {
-        let motion = self.motion(state, signals);
-        let (v, matrix) = (motion.velocity, self.inertia(state, signals));
+        self.energy_of(&self.motion(state, signals))
+    }
+
+    fn energy_of(&self, motion: &Motion<'_>) -> f64 {
+        let mut matrix = [0.0; MOST_COORDINATES * MOST_COORDINATES];
+        self.body.inertia(motion, &mut matrix[..self.count * self.count]);
+        let v = motion.velocity;
         let momentum = |i: usize| (0..self.count).map(|j| matrix[i * self.count + j] * v[j]).sum::<f64>();
         let kinetic: f64 = (0..self.count).map(|i| 0.5 * v[i] * momentum(i)).sum();
-        kinetic + self.body.potential(&motion)
+        kinetic + self.body.potential(motion)
+    }
+
+    /// The power of its own forces that its energy does not hold: how fast its energy changes at a rate of the state, less the power of the
+    /// loads. By a central difference along the motion, as inertia and potential are any functions.
+    pub(crate) fn power_within(&self, state: &[f64], signals: &[f64], load: &[f64], rate: &[f64]) -> f64 {
+        let motion = self.motion(state, signals);
+        let (count, states) = (self.count, self.states);
+        let rates = [
+            motion.velocity,
+            &rate[self.v..self.v + count],
+            &rate[self.state..self.state + states],
+        ];
+        let most = |values: [&[f64]; 3]| {
+            values
+                .iter()
+                .flat_map(|part| part.iter())
+                .fold(0.0f64, |most, x| most.max(x.abs()))
+        };
+        let fastest = most(rates);
+        let given: f64 = motion
+            .velocity
+            .iter()
+            .zip(&load[self.v..])
+            .map(|(v, load)| v * load)
+            .sum();
+        // The third root of the rounding balances rounding against curvature; what is at rest may still have a potential that changes with time.
+        let size = most([motion.position, motion.velocity, motion.state]).max(1e-3);
+        let change = 6e-6 * if fastest > 0.0 { size / fastest } else { 1.0 };
+        let ends = [1.0, -1.0].map(|sign| {
+            let (mut q, mut v, mut z) = ([0.0; MOST_COORDINATES], [0.0; MOST_COORDINATES], [0.0; MOST_STATES]);
+            let parts: [&mut [f64]; 3] = [&mut q[..count], &mut v[..count], &mut z[..states]];
+            let values = [motion.position, motion.velocity, motion.state];
+            for ((part, values), rates) in parts.into_iter().zip(values).zip(rates) {
+                for ((number, value), rate) in part.iter_mut().zip(values).zip(rates) {
+                    *number = value + sign * change * rate;
+                }
+            }
+            self.energy_of(&Motion {
+                time: motion.time + sign * change,
+                position: &q[..count],
+                velocity: &v[..count],
+                state: &z[..states],
+                ..motion
+            })
+        });
+        (ends[0] - ends[1]) / (2.0 * change) - given
     }
 
     /// How a frame moves with the coordinates, by central differences: ∂p/∂qᵢ, and the vector of (∂R/∂qᵢ)·Rᵀ.

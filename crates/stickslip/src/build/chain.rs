@@ -21,7 +21,6 @@ impl Builder<'_> {
             angular: Some(false),
             slip: 0.0,
             pressed: None,
-            stretch: 1.0,
         };
         let rubbing = self.friction_law("chain.friction", &spec.friction, [Port::Ground; 2], felt, false)?;
         let (LawKind::Implicit { approximate: false }, LoadSource::Signal(load)) = (rubbing.kind, rubbing.load) else {

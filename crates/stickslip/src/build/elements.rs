@@ -249,7 +249,6 @@ impl Builder<'_> {
             angular,
             slip: 0.0,
             pressed: None,
-            stretch: 1.0,
         }
     }
 
@@ -1244,7 +1243,6 @@ impl Builder<'_> {
             angular: Some(false),
             slip: 0.0,
             pressed: None,
-            stretch: 1.0,
         };
         let geometry = Geometry {
             first,
@@ -1514,7 +1512,6 @@ impl Builder<'_> {
             angular: Some(spec.joint_type == JointType::Revolute),
             slip: self.initial_slip_along(spec, [first, second]),
             pressed: None,
-            stretch: 1.0,
         };
         let (friction, curve, load, load_rate) = match &spec.friction {
             None => {

@@ -1,7 +1,7 @@
 //! Laws as written in a scenario become laws with numbers, checked against the registry.
 
 use super::{Builder, Choice, Place};
-use crate::element::curve::{CurveSide, GivenCurve, SteadyCurve, with_curve};
+use crate::element::curve::{CurveSide, GivenCurve, SteadyCurve};
 use crate::element::evolution::{GivenEvolution, natural_rate};
 use crate::element::laws::Tangential;
 use crate::integrate::Method;
@@ -58,7 +58,6 @@ pub(super) struct LawReading<'s> {
     pub path: &'s str,
     pub row: &'static Law,
     pub spec: &'s FrictionLawSpec,
-    pub curve: &'s SteadyCurve,
     /// What the curve is multiplied with; `None` if that could not be told.
     pub load: Option<LoadSource>,
     /// The same where it is one number for the whole run and no contact makes it.
@@ -75,6 +74,17 @@ pub(super) struct Stiffness {
     pub damping: f64,
     /// Damping over stiffness.
     pub beta: f64,
+}
+
+/// What damps a bristle at rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Damped {
+    /// Nothing: the law has no such number.
+    Not,
+    /// A damping.
+    Damping,
+    /// A relaxation time, damping over stiffness.
+    Relaxation,
 }
 
 /// A friction ready to be put between bodies.
@@ -96,8 +106,6 @@ pub(super) struct AtSlip {
     pub slip: f64,
     /// Greatest normal force on a touching point that weight and touch-down tell of, N.
     pub pressed: Option<f64>,
-    /// How many times faster than the slip an elliptic law sees it, at most.
-    pub stretch: f64,
 }
 
 /// What an evolution of `subloading` may be.
@@ -304,7 +312,7 @@ impl Builder<'_> {
         path: &str,
         parameters: &[ParameterSpec],
         felt: AtSlip,
-        relaxed: bool,
+        how: Damped,
     ) -> Stiffness {
         let step = self.step;
         let mass = felt.mass.unwrap_or(1.0);
@@ -324,7 +332,7 @@ impl Builder<'_> {
             }
         };
         let natural = (stiffness * mass).sqrt();
-        if relaxed {
+        if how == Damped::Relaxation {
             let beta = match self.positive(path, parameters, "beta", Some(Dimension::TIME)) {
                 Some(value) => value,
                 None => self.choose(
@@ -351,6 +359,7 @@ impl Builder<'_> {
         }
         let damping = match self.number(path, parameters, "damping", felt.damping_dimension()) {
             Some(value) => value,
+            None if how == Damped::Not => 0.0,
             None => {
                 let unit = if angular { "Nm*s/rad" } else { "N*s/m" };
                 self.choose(
@@ -413,7 +422,6 @@ impl Builder<'_> {
                 AtSlip {
                     mass: felt.mass.map(|mass| mass / (stretch * stretch)),
                     slip: stretch * felt.slip,
-                    stretch,
                     ..felt
                 }
             }
@@ -447,7 +455,6 @@ impl Builder<'_> {
             path,
             row: law,
             spec,
-            curve: &curve,
             load,
             normal,
             between,
@@ -502,12 +509,16 @@ impl Builder<'_> {
         } = reading;
         let parameters = &spec.parameters;
         let has = |rule: fn(&Rule) -> bool| row.parameters.iter().any(|parameter| rule(&parameter.rule));
-        let damped = has(|rule| *rule == Rule::Damping);
-        let relaxes = has(|rule| *rule == Rule::Relaxation);
-        let bristle = if has(|rule| *rule == Rule::Stiffness { worn: true }) {
-            self.wearing(path, parameters, felt, reading.curve, damped)
-        } else if has(|rule| *rule == Rule::Stiffness { worn: false }) {
-            self.stiffness_and_damping(path, parameters, felt, relaxes)
+        let how = match (
+            has(|rule| *rule == Rule::Damping),
+            has(|rule| *rule == Rule::Relaxation),
+        ) {
+            (_, true) => Damped::Relaxation,
+            (true, false) => Damped::Damping,
+            (false, false) => Damped::Not,
+        };
+        let bristle = if has(|rule| *rule == Rule::Stiffness) {
+            self.stiffness_and_damping(path, parameters, felt, how)
         } else {
             Stiffness::default()
         };
@@ -524,7 +535,7 @@ impl Builder<'_> {
         for parameter in row.parameters {
             let name = parameter.name;
             numbers.push(match parameter.rule {
-                Rule::Stiffness { .. } => bristle.stiffness,
+                Rule::Stiffness => bristle.stiffness,
                 Rule::Damping => bristle.damping,
                 Rule::Relaxation => bristle.beta,
                 Rule::Band => self.required(path, row, parameters, name, felt.speed_dimension()),
@@ -949,66 +960,6 @@ impl Builder<'_> {
         );
         let help = "every step has a solution all the same; a larger tangential_stiffness or a smaller kappa makes it the only one";
         self.warn(&key, message, help);
-    }
-
-    /// Stiffness and damping of a bristle that sliding wears down at the rate |v|·K/F (Dahl, LuGre). An explicit method
-    /// follows that only while T·|v|·K/F < 2 (euler) or 2.78 (rk4): the stiffness chosen keeps it at 1 for the fastest
-    /// motion the scenario prescribes, and a stiffness that was given and breaks the rule is warned about.
-    fn wearing(
-        &mut self,
-        path: &str,
-        parameters: &[ParameterSpec],
-        felt: AtSlip,
-        curve: &SteadyCurve,
-        damped: bool,
-    ) -> Stiffness {
-        let given = parameters.iter().any(|parameter| parameter.name == "stiffness");
-        let before = self.choices.len();
-        let mut bristle = self.stiffness_and_damping(path, parameters, felt, false);
-        if !damped {
-            // Dahl's model has no damping to choose.
-            self.choices.truncate(before + usize::from(!given));
-        }
-        let speed = felt.stretch * self.fastest();
-        let limit = with_curve!(curve, |c| Curve::<f64>::dry(c, speed, 1.0));
-        // A speed beyond all numbers ends the run by itself.
-        if !self.method.needs_small_steps_of_bristles() || speed == 0.0 || limit == 0.0 || !speed.is_finite() {
-            return bristle;
-        }
-        let most = limit / (self.step * speed);
-        if given && bristle.stiffness > 2.0 * most {
-            let message =
-                format!("sliding at {speed:.3} m/s is too fast for this stiffness and step: the bristle will diverge");
-            let help = format!(
-                "use stiffness = {most:.3e} or less, a smaller step, or integrator = \"{}\"",
-                self.scenario.stable_integrator()
-            );
-            self.warn(&format!("{path}.stiffness"), message, help);
-        } else if !given && bristle.stiffness > most {
-            bristle.stiffness = most;
-            if let Some(choice) = self.choices.get_mut(before) {
-                choice.value = most;
-                choice.reason = format!("limit/(step*speed), so that sliding at {speed:.3} m/s is resolved");
-            }
-        }
-        bristle
-    }
-
-    /// The fastest motion that the scenario prescribes: initial speeds and drivers.
-    fn fastest(&self) -> f64 {
-        let velocities = self.layout.velocities();
-        let start = self.initial[velocities]
-            .iter()
-            .fold(0.0f64, |most, v| most.max(v.abs()));
-        let duration = self.scenario.simulation.duration;
-        let driven = |drive: &crate::network::Drive| {
-            if drive.position {
-                0.0
-            } else {
-                self.profiles[drive.signal].peak(0.0, duration, 1000)
-            }
-        };
-        self.drives.iter().map(driven).fold(start, f64::max)
     }
 
     fn approximate(&mut self, path: &str, parameters: &[ParameterSpec]) -> bool {

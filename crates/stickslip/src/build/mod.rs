@@ -545,6 +545,11 @@ impl<'a> Builder<'a> {
         let mut network = Network {
             step: self.step,
             reporting_step: if self.method.chooses_steps() { 0.0 } else { self.step },
+            settling_step: if self.method.needs_small_steps_of_bristles() {
+                self.step
+            } else {
+                0.0
+            },
             inverse_mass,
             gravity: self.gravity,
             world_gravity: self.world_gravity,

@@ -1,7 +1,7 @@
 //! Contact laws as written in a scenario become laws with numbers; what is not written follows from the impact.
 
 use super::Builder;
-use super::laws::{AtSlip, Stiffness};
+use super::laws::{AtSlip, Damped, Stiffness};
 use crate::element::normal::NormalLaw;
 use crate::integrate::Method;
 use crate::quantity::Dimension;
@@ -187,7 +187,7 @@ impl Builder<'_> {
     }
 
     fn proxy_contact(&mut self, path: &str, parameters: &[ParameterSpec], pressed: AtNormal) -> Option<Proxy<f64>> {
-        let chosen = self.stiffness_and_damping(path, parameters, pressed.felt, true);
+        let chosen = self.stiffness_and_damping(path, parameters, pressed.felt, Damped::Relaxation);
         Some(Proxy {
             stiffness: chosen.stiffness,
             beta: chosen.damping / chosen.stiffness,
@@ -237,7 +237,7 @@ impl Builder<'_> {
         pressed: AtNormal,
     ) -> Option<KelvinVoigt<f64>> {
         let felt = pressed.felt;
-        let Stiffness { stiffness, damping, .. } = self.stiffness_and_damping(path, parameters, felt, false);
+        let Stiffness { stiffness, damping, .. } = self.stiffness_and_damping(path, parameters, felt, Damped::Damping);
         self.warn_of_gained_energy(path, stiffness, felt.mass.unwrap_or(1.0));
         Some(KelvinVoigt { stiffness, damping })
     }

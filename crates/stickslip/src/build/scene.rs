@@ -134,7 +134,6 @@ impl Builder<'_> {
             angular: Some(false),
             slip: 0.0,
             pressed: None,
-            stretch: 1.0,
         };
         let restitution = self.rigid_restitution("contacts.normal", &spec.normal)?;
         let friction = match &spec.friction {

@@ -31,7 +31,6 @@ impl Builder<'_> {
             angular: Some(false),
             slip: 0.0,
             pressed: None,
-            stretch: 1.0,
         };
         let path = "spheres.contact";
         let pressed = AtNormal {

@@ -203,9 +203,10 @@ impl<R: Real, L: Bristle<R>> Friction<L, R> {
         let state = &at.state[states.clone()];
         let rate = &mut at.rate[states];
         let load_rate = self.load_rate.map_or(R::zero(), |signal| at.signals[signal]);
+        let tau = if L::SETTLES { at.settling } else { at.tau };
         let force = with_curve!(&self.curve, |c| self
             .law
-            .respond_to_changing_load(c, &slip, load_rate, state, at.tau, rate));
+            .respond_to_changing_load(c, &slip, load_rate, state, tau, rate));
         self.pair.scatter(at.load, &force);
         (slip, force)
     }
@@ -303,9 +304,9 @@ impl<L: Lift> Friction<L> {
             *dual = Dual::lit(value);
         }
         let (law, step) = (lifted::<L, N>(&self.law), Dual::lit(step));
+        let stage = if L::SETTLES { step } else { Dual::lit(0.0) };
         let respond = |state: &[Dual<f64, N>], rate: &mut [Dual<f64, N>]| {
-            let (load_rate, at_once) = (Dual::lit(load_rate), Dual::lit(0.0));
-            law.respond_to_changing_load(&self.curve, &slip, load_rate, state, at_once, rate)
+            law.respond_to_changing_load(&self.curve, &slip, Dual::lit(load_rate), state, stage, rate)
         };
         respond(&state[..count], &mut rate[..count]);
         for (state, rate) in state.iter_mut().zip(&rate) {

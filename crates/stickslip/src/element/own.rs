@@ -90,6 +90,12 @@ pub trait OwnElement: Send + Sync {
         let _ = motion;
         0.0
     }
+
+    /// Whether [`OwnElement::stored`] says all that it can give back. What such an element gives beyond that is doubted, as that of a spring;
+    /// what any other gives over a run counts as put in, as that of an actuator.
+    fn stores(&self) -> bool {
+        false
+    }
 }
 
 /// An element of the user's own, shared by the systems that have it.

@@ -145,7 +145,9 @@ impl<const N: usize> Elements for Springs<N> {
 
     fn regather(&self, stage: &Stage<'_>, seen: &mut [Observation]) {
         for spring in &self.0 {
-            spring.pair.regather::<N>(stage.state, &mut seen[spring.element]);
+            let seen = &mut seen[spring.element];
+            spring.pair.regather::<N>(stage.state, seen);
+            seen.hauled = stage.network.hauled::<N>(&spring.pair, stage.state);
         }
     }
 }

@@ -224,6 +224,7 @@ impl Room<'_, '_, '_> {
         for group in &network.elements {
             group.run(Coordinates {
                 tau: Wide::lit(tau),
+                settling: Wide::lit(tau),
                 state,
                 signals: &self.signals,
                 load: &mut self.load,

@@ -119,6 +119,8 @@ impl<R: Real> Law<R> for Dry<R> {
 struct Worn<R> {
     law: Lugre<R>,
     curve: Stribeck<R>,
+    /// Stage step where forces are only looked at.
+    step: R,
 }
 
 impl<R: Real> Law<R> for Worn<R> {
@@ -130,6 +132,7 @@ impl<R: Real> Law<R> for Worn<R> {
             load,
         };
         let mut rate = [R::zero()];
+        let tau = R::select(R::zero().lt(tau), tau, self.step);
         let [force] = self.law.respond(&self.curve, &slip, &[bristle], tau, &mut rate);
         (-force, rate[0])
     }
@@ -269,7 +272,8 @@ fn dry<const STAGED: bool>(
 impl Group for Worn<f64> {
     fn take_up<const N: usize>(plan: &mut Plan<f64, Self, N>, network: &Network, group: &dyn Any) -> Option<()> {
         if let Some(group) = group.downcast_ref::<Frictions<Lugre<f64>, 1>>() {
-            plan.rub(network, group, |law, &curve| Some((Worn { law, curve }, 1.0)))
+            let step = network.step;
+            plan.rub(network, group, |law, &curve| Some((Worn { law, curve, step }, 1.0)))
         } else {
             let group = group.downcast_ref::<Frictions<Dahl<f64>, 1>>()?;
             plan.rub(network, group, |law, &curve| {
@@ -277,6 +281,7 @@ impl Group for Worn<f64> {
                     Worn {
                         law: law.as_lugre(),
                         curve,
+                        step: network.step,
                     },
                     1.0,
                 ))

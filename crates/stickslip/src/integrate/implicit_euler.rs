@@ -552,7 +552,11 @@ pub(super) fn account(network: &Network, scratch: &mut Scratch, work: &mut Work,
         work.delivered[element] += step * seen.power;
         work.kinetic -= step * seen.impact;
         let moved: f64 = seen.velocity.iter().map(|v| v * v).sum();
-        work.own[element] += 0.5 * seen.curvature * step * step * moved;
+        let bend = 0.5 * seen.curvature * step * step;
+        work.own[element] += bend * moved;
+        // Half of the change of force acts on the way of the driver: where it jumps there is no other work.
+        work.input += bend * seen.hauled;
+        work.driven += bend * seen.hauled;
     }
     rate.fill(0.0);
 }

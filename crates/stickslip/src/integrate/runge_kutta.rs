@@ -100,6 +100,9 @@ impl<const OBSERVE: bool> System<f64> for Single<'_, '_, OBSERVE> {
         if OBSERVE {
             let power = input_power(network, state, room.load, room.linkages, room.signals.get(), room.seen);
             self.work.input += share * (power + *room.motor_power);
+            for own in &network.own_bodies {
+                self.work.within += share * own.power_within(state, room.signals.get(), room.load, room.rate);
+            }
             for (delivered, seen) in self.work.delivered.iter_mut().zip(&*room.seen) {
                 *delivered += share * seen.power;
             }

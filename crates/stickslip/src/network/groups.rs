@@ -58,6 +58,8 @@ pub struct Observation {
     /// How much the stored energy curves with the stretch: the stiffness of a spring the implicit step takes at its
     /// start, minus that of one it takes at its end, 0 for all else.
     pub curvature: f64,
+    /// Of such a spring, the relative velocity times the part of it that drivers given by position make.
+    pub hauled: f64,
     /// Half the normal force times the change of normal velocity: the part of ½·m·Δv² that an impact on a rigid contact
     /// makes, which is not the method's loss.
     pub impact: f64,
@@ -74,7 +76,7 @@ pub struct Observation {
 }
 
 carried!(
-    Observation: force, velocity, power, stored, curvature, impact, mode, normal, carried, gap, touching;
+    Observation: force, velocity, power, stored, curvature, hauled, impact, mode, normal, carried, gap, touching;
     not
 );
 

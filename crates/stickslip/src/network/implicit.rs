@@ -2606,6 +2606,11 @@ impl Network {
                 load[pair.second.v + axis] -= pair.ratio[1] * force;
             }
             note.normal = compression;
+            note.hauled = match spring.axes {
+                1 => self.hauled::<1>(&spring.pair, after),
+                2 => self.hauled::<2>(&spring.pair, after),
+                _ => self.hauled::<3>(&spring.pair, after),
+            };
             seen[spring.element] = note;
         }
     }

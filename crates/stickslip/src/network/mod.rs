@@ -171,6 +171,9 @@ pub struct Network {
     pub step: f64,
     /// Stage step with which forces are reported between steps: that of the run, 0 where the method chooses its own.
     pub reporting_step: f64,
+    /// Stage step of laws whose states settle no faster than in a stage ([`stickslip_core::friction::Bristle::SETTLES`]), where forces are looked
+    /// at between steps: that of the run under the methods that are explicit in these states, else 0.
+    pub settling_step: f64,
     /// Inverse mass of each scalar coordinate; 0 for drivers.
     pub inverse_mass: Vec<f64>,
     /// Acceleration by gravity of each scalar coordinate.
@@ -497,6 +500,22 @@ impl Network {
             linked += placed.body.kinetic_energy(scratch);
         }
         scalar + rigid + linked
+    }
+
+    /// The relative velocity of a pair times the part of it that drivers given by position make.
+    pub(crate) fn hauled<const N: usize>(&self, pair: &port::Pair, state: &[f64]) -> f64 {
+        let velocity: [f64; N] = pair.velocity(state);
+        let ends = [(pair.first.v, pair.ratio[0]), (pair.second.v, -pair.ratio[1])];
+        let drives = self.drives.iter().filter(|drive| drive.position);
+        let parts = drives.flat_map(|drive| {
+            let axis = move |(v, ratio): (usize, f64)| {
+                let axis = drive.coordinate.v.checked_sub(v).filter(|axis| *axis < N)?;
+                Some((axis, ratio * state[drive.coordinate.v]))
+            };
+            ends.into_iter().filter_map(axis)
+        });
+        // Not `sum`, which of nothing is −0: the short ways through a step show 0.
+        parts.fold(0.0, |sum, (axis, part)| sum + velocity[axis] * part)
     }
 
     /// Whether the method's own part of the energy ledger is known: springs are quadratic in the stretch, and all bodies are of the

@@ -54,6 +54,8 @@ pub struct Stage<'a> {
 pub struct Coordinates<'a, R> {
     /// Step of the stage.
     pub tau: R,
+    /// The same for laws whose states settle no faster than in a stage; where forces are only looked at, that of the run.
+    pub settling: R,
     /// The flat state.
     pub state: &'a [R],
     /// Present values of profiles.
@@ -72,6 +74,11 @@ impl Stage<'_> {
     pub fn coordinates(&mut self) -> Coordinates<'_, f64> {
         Coordinates {
             tau: self.tau,
+            settling: if self.tau > 0.0 {
+                self.tau
+            } else {
+                self.network.settling_step
+            },
             state: self.state,
             signals: self.signals,
             load: self.load,

@@ -16,9 +16,14 @@ pub struct Work {
     pub kinetic: f64,
     /// Energy of weight and springs that bodies lose where impacts and overlaps displace them.
     pub displaced: f64,
+    /// Work of drivers given by position that springs taken at one end of the step get wrong: the force goes there from its start to its end
+    /// on the way, and a driver that jumps meets both at once.
+    pub driven: f64,
+    /// Energy that bodies of the user's own gained from their own forces, where the method counts it.
+    pub within: f64,
 }
 
-carried!(Work: input, delivered, own, kinetic, displaced; not);
+carried!(Work: input, delivered, own, kinetic, displaced, driven, within; not);
 
 impl Work {
     /// None yet, of so many elements.
@@ -32,17 +37,20 @@ impl Work {
 
     /// Whether all energies are numbers.
     pub(crate) fn is_finite(&self) -> bool {
-        let mut sums = self
-            .delivered
-            .iter()
-            .chain(&self.own)
-            .chain([&self.input, &self.kinetic, &self.displaced]);
+        let mut sums = self.delivered.iter().chain(&self.own).chain([
+            &self.input,
+            &self.kinetic,
+            &self.displaced,
+            &self.driven,
+            &self.within,
+        ]);
         sums.all(|sum| sum.is_finite())
     }
 
     /// Takes the energies of another, of as many elements.
     pub(crate) fn copy_from(&mut self, other: &Work) {
         (self.input, self.kinetic, self.displaced) = (other.input, other.kinetic, other.displaced);
+        (self.driven, self.within) = (other.driven, other.within);
         self.delivered.copy_from_slice(&other.delivered);
         self.own.copy_from_slice(&other.own);
     }

@@ -8,8 +8,8 @@ mod time_grid;
 
 pub use expression::{BLOCK, Expression};
 pub use parser::ExpressionError;
-pub(crate) use table::open_csv;
 pub use table::{After, Interpolation, Table, TableError};
+pub(crate) use table::{delimiter, open_csv};
 pub use time_grid::{Stage, TimeGrid, TimeGridError};
 
 use crate::quantity::{Dimension, QuantityError, Unit, check_dimension, parse_quantity};

@@ -88,6 +88,20 @@ struct Place {
     time: f64,
 }
 
+/// What separates the columns of a file of numbers, by the first line that is neither empty nor a comment: tabulator, semicolon or comma.
+pub(crate) fn delimiter(start: &[u8]) -> u8 {
+    let lines = start.split(|byte| *byte == b'\n');
+    let header = lines
+        .skip_while(|line| line.starts_with(b"#"))
+        .find(|line| !line.trim_ascii().is_empty());
+    let count = |delimiter: u8| header.map_or(0, |line| line.iter().filter(|byte| **byte == delimiter).count());
+    // Of equals the last is taken: a comma, if there is none at all.
+    [b'\t', b';', b',']
+        .into_iter()
+        .max_by_key(|delimiter| count(*delimiter))
+        .unwrap_or(b',')
+}
+
 impl Table {
     /// A table through the given points.
     pub fn new(
@@ -140,7 +154,12 @@ impl Table {
 
     /// Like [`Table::from_csv`], from any source.
     pub fn from_csv_reader(source: impl Read, time_column: &str, value_column: &str) -> Result<Self, TableError> {
-        let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(source);
+        let mut source = std::io::BufReader::with_capacity(1 << 16, source);
+        let start = std::io::BufRead::fill_buf(&mut source).map_err(|cause| TableError(cause.to_string()))?;
+        let mut reader = csv::ReaderBuilder::new()
+            .trim(csv::Trim::All)
+            .delimiter(delimiter(start))
+            .from_reader(source);
         let wrong = |cause: csv::Error| TableError(cause.to_string());
         let headers = reader.headers().map_err(wrong)?.clone();
         let column = |name: &str| {
@@ -441,6 +460,10 @@ mod tests {
         let text = "\u{feff}t, force ,other\n0,1,9\n0.5, 2.5e0 ,9\n";
         let table = Table::from_csv_reader(text.as_bytes(), "t", "force").unwrap();
         assert_eq!((table.times(), table.values()), (&[0.0, 0.5][..], &[1.0, 2.5][..]));
+        // As measured data: columns may be separated by semicolons or tabulators.
+        for text in ["t;force\n0;1\n0.5;2.5\n", "t\tforce\n0\t1\n0.5\t2.5\n"] {
+            assert_eq!(Table::from_csv_reader(text.as_bytes(), "t", "force").unwrap(), table);
+        }
         let refused = |text: &str, column: &str| {
             Table::from_csv_reader(text.as_bytes(), "t", column)
                 .unwrap_err()

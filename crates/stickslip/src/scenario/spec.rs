@@ -502,6 +502,14 @@ impl ElementSpec {
         matches!(self, Self::Own(_) | Self::OwnContact(_))
     }
 
+    /// Whether it follows equations of the user's own that say all that it stores, or say nothing of it; `None` for all other elements.
+    pub(crate) fn own_stores(&self) -> Option<bool> {
+        match self {
+            Self::Own(own) => Some(own.law.0.stores()),
+            _ => None,
+        }
+    }
+
     /// The word of its kind.
     pub fn kind(&self) -> &'static str {
         match self {

@@ -48,6 +48,7 @@ pub use measure::Measure;
 use crate::divergence::{self, Growth};
 use crate::report::warnings;
 use crate::run::{Ended, Options, recorded_columns, run};
+use crate::scenario::diagnostic::Diagnostic;
 use crate::scenario::{Draft, MapSpec, Scenario, ScenarioError};
 use crate::simulation::{RunError, Simulation};
 use crate::stop::{Stop, is_set};
@@ -142,6 +143,8 @@ pub struct Sweep {
     map: Option<MapSpec>,
     /// How many rows are done at once, side by side.
     abreast: usize,
+    /// What the first row is warned of at the keys that vary.
+    warnings: Vec<String>,
 }
 
 /// Steps between two looks at the stop flag where a run is not watched.
@@ -162,6 +165,8 @@ const MAP_MEASURES: [&str; 5] = [
 const CLASS: usize = 2;
 /// The option that values of axes are written with, for messages.
 const OPTION: &str = "--vary";
+/// How many values of an axis are looked at for words.
+const MOST_WORDS: u64 = 1000;
 
 impl Sweep {
     /// Prepares a sweep. The first row is built, not run, so that a wrong key, value or measure is found here.
@@ -228,15 +233,48 @@ impl Sweep {
             rows,
             map: None,
             abreast: 1,
+            warnings: Vec::new(),
         })
     }
 
-    fn first(&self) -> Result<Simulation, SweepError> {
+    fn first(&mut self) -> Result<Simulation, SweepError> {
         let mut draft = self.draft.clone();
         let scenario = draft.vary(OPTION, &self.changes(&self.keys(0)))?;
         let simulation = Simulation::new(scenario)?;
         recorded_columns(&simulation)?;
+        let sources = &simulation.scenario().sources;
+        let varied = |diagnostic: &&Diagnostic| {
+            let source = diagnostic.span.and_then(|span| sources.get(span.source));
+            source.is_some_and(|source| source.name == OPTION)
+        };
+        let warnings = simulation.built().warnings.iter().filter(varied);
+        self.warnings = warnings
+            .map(|warning| warning.render("warning", sources, false))
+            .collect();
+        self.refuse_words_among_numbers()?;
         Ok(simulation)
+    }
+
+    /// Values of a list that are no numbers beside others that are: each is an expression or a mistake, which reading it tells. Rows may fail for
+    /// many reasons; that a key takes no such value is known before the first.
+    fn refuse_words_among_numbers(&self) -> Result<(), SweepError> {
+        for (i, axis) in self.axes.iter().enumerate() {
+            let values = || (0..axis.count().min(MOST_WORDS)).map(|value| axis.value(value));
+            if !values().any(|value| value.number.is_some()) {
+                continue;
+            }
+            for word in values().filter(|value| value.number.is_none()) {
+                let mut keys = self.keys(0);
+                keys[i] = word;
+                self.draft.clone().vary(OPTION, &self.changes(&keys))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What the first row is warned of at the keys that vary, as text.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// How many runs there are.

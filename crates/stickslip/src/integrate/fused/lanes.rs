@@ -56,6 +56,7 @@ impl Side for Worn<f64> {
                 damping: side(laws, |own| own.law.damping),
             },
             curve: Stribeck::side_by_side(&std::array::from_fn(|i| laws[i].curve)),
+            step: side(laws, |own| own.step),
         }
     }
 }
