@@ -144,7 +144,8 @@ def _collect(
     from distributed import as_completed
 
     ranges = _chunks(rows, sum(client.nthreads().values()), chunk)
-    arriving: Any = as_completed([], loop=client.loop, with_results=True)
+    begin: Any = as_completed
+    arriving = begin([], loop=client.loop, with_results=True)
     # Keys of this call alone: another call of the same sweep is other work.
     call = os.urandom(8).hex()
     numbers: dict[Any, int] = {}
