@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from . import errors
 from ._native import Batch, Simulation, __version__
-from .errors import ArgumentError, Error, Interrupted, MissingError, RunError, ScenarioError
+from .errors import ArgumentError, Error, Interrupted, MissingError, RunError, ScenarioError, _AbsentError
 from .result import Comparison, Contacts, Cycles, Experiment, Map, Result, Table
 from .scenario import Element, Scenario
 from .studies import analyse, compare, evaluate, experiment, experiments, laws, map, rewrite, run, sweep
@@ -48,7 +48,6 @@ __all__ = [
     "evaluate",
     "experiment",
     "experiments",
-    "gym",
     "laws",
     "map",
     "rewrite",
@@ -57,8 +56,17 @@ __all__ = [
 ]
 
 
+# Without `gym`, which not everybody has: `from stickslip import *` takes what is in `__all__`.
+def __dir__() -> list[str]:
+    return [*__all__, "gym"]
+
+
 def __getattr__(name: str) -> object:
     # Gymnasium is imported only by those who use it.
     if name == "gym":
-        return import_module(".gym", __name__)
+        try:
+            return import_module(".gym", __name__)
+        except Error as error:
+            # Who asks whether there is a `gym` gets an answer (hasattr), who uses it the reason.
+            raise _AbsentError(str(error)) from error
     raise AttributeError(f"module 'stickslip' has no attribute {name!r}")

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from functools import partial
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
@@ -17,17 +22,39 @@ from .studies import _column
 if TYPE_CHECKING:
     from ._types import Source
 
-_FEWEST_CHUNKS = 4
+_FEWEST_CHUNKS, _LARGEST_CHUNK, _MOST_SENT = 4, 4096, 256
+#: Time between two looks for what has come, s.
+_GLANCE = 0.02
+_HELP = "help: client = distributed.Client(...)"
+_CLOSED = ("closing", "closed")
 
 
 def _sweep_part(source: Source, axes: list[str], measures: list[str], rows: tuple[int, int]) -> Any:
     """Runs on a worker."""
-    return _plain(_native.sweep(source, axes, measures, rows, 1, None))
+    return _plain(_native.sweep(source, axes, measures, rows, 1, _while_wanted()))
 
 
 def _map_part(source: Source, x: str, y: str, rows: tuple[int, int]) -> Any:
     """Runs on a worker."""
-    return _plain(_native.map(source, x, y, None, rows, 1, None)[0])
+    return _plain(_native.map(source, x, y, None, rows, 1, _while_wanted())[0])
+
+
+def _while_wanted() -> Callable[[float], None] | None:
+    """Called now and then by the work on a worker: ends what was cancelled, for which nobody waits and others would."""
+    from distributed import get_worker
+
+    try:
+        worker = get_worker()
+        key, tasks = worker.get_current_task(), worker.state.tasks
+    except (AttributeError, KeyError, ValueError):
+        return None
+
+    def tell(_: float) -> None:
+        task = tasks.get(key)
+        if task is None or task.state == "cancelled":
+            raise Error("cancelled")
+
+    return tell
 
 
 def _plain(table: Any) -> Any:
@@ -38,41 +65,125 @@ def _plain(table: Any) -> Any:
 
 
 def _chunks(rows: int, threads: int, chunk: int | None) -> list[tuple[int, int]]:
-    """Ranges of rows: several for every thread, as some rows take longer, and not too many for the scheduler."""
-    size = chunk or max(1, min(4096, -(-rows // (_FEWEST_CHUNKS * max(threads, 1)))))
-    return [(start, min(start + size, rows)) for start in range(0, rows, size)]
+    """Ranges of rows: several for every thread, as some rows take longer, and not too many for the scheduler. The first are short: whatever a row
+    takes, there is soon something that Ctrl-C would keep."""
+    threads = max(threads, 1)
+    most = chunk or max(1, min(_LARGEST_CHUNK, -(-rows // (_FEWEST_CHUNKS * threads))))
+    size, start = chunk or 1, 0
+    ranges: list[tuple[int, int]] = []
+    while start < rows:
+        ranges.append((start, min(start + size, rows)))
+        start += size
+        if len(ranges) % threads == 0:
+            size = min(2 * size, most)
+    return ranges
 
 
-def _gather(client: Any, part: Callable[..., Any], arguments: tuple[Any, ...], rows: int, chunk: int | None) -> tuple[list[Any], bool]:
-    """The parts in order, and whether Ctrl-C ended it: then those before the first that is not done. The first that fails, fails all, once."""
+@contextmanager
+def _noted() -> Iterator[list[int]]:
+    """Notes Ctrl-C in place of raising it anywhere in Dask, parts of which swallow it (what it does after a garbage collection). A handler that is
+    not Python's own stays, and does what it does."""
+    noted: list[int] = []
+    ours = threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if ours:
+        signal.signal(signal.SIGINT, lambda number, _: noted.append(number))
+    try:
+        yield noted
+    finally:
+        if ours:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def _usable(client: Any) -> None:
     if not hasattr(client, "submit") or not hasattr(client, "nthreads") or getattr(client, "asynchronous", False):
-        raise Error("`client` is no Dask client that can be waited for\nhelp: client = distributed.Client(...)")
+        raise Error(f"`client` is no Dask client that can be waited for\n{_HELP}")
+    if getattr(client, "status", None) in _CLOSED:
+        raise Error(f"the Dask client is closed\n{_HELP}")
+
+
+def _gather(
+    client: Any, part: Callable[..., Any], arguments: tuple[Any, ...], count: Callable[[], int], chunk: int | None
+) -> tuple[list[Any], bool]:
+    """The parts in order, and whether Ctrl-C ended it: then those before the first that is not done. The first that fails, fails all, once."""
+    pending: dict[Any, Any] = {}
+    done: dict[int, Any] = {}
+    try:
+        _usable(client)
+        # What is wrong with the scenario is found here, once, before anything is sent.
+        rows = count()
+        try:
+            _collect(client, part, arguments, rows, chunk, pending, done)
+        except (Error, KeyboardInterrupt):
+            raise
+        except Exception as error:
+            found = f"{type(error).__name__}: {error}"
+            help = "is the client connected, and is stickslip on the workers?"
+            raise Error(f"the Dask cluster could not do the rows: {found}\nhelp: {help}") from error
+    except KeyboardInterrupt:
+        # Only what is here already: asking a worker now may take long, or find it gone.
+        return [done[number] for number in takewhile(done.__contains__, range(len(done)))], True
+    finally:
+        # Whatever is wrong with the client now, what ended the work is what is said.
+        with suppress(Exception):
+            for future in pending.values():
+                # Not `cancel`: for that the scheduler takes a time that grows with the square of their number.
+                future.release()
+    return [done[number] for number in range(len(done))], False
+
+
+def _collect(
+    client: Any,
+    part: Callable[..., Any],
+    arguments: tuple[Any, ...],
+    rows: int,
+    chunk: int | None,
+    pending: dict[Any, Any],
+    done: dict[int, Any],
+) -> None:
+    """Sends chunks, and keeps what they give under their numbers."""
     from distributed import as_completed
 
-    arriving: Any = as_completed
     ranges = _chunks(rows, sum(client.nthreads().values()), chunk)
+    begin: Any = as_completed
+    arriving = begin([], loop=client.loop, with_results=True)
     # Keys of this call alone: another call of the same sweep is other work.
     call = os.urandom(8).hex()
-    futures: list[Any] = []
     numbers: dict[Any, int] = {}
-    done: dict[int, Any] = {}
-    with Progress("of the rows") as tell:
-        try:
-            for number, span in enumerate(ranges):
-                futures.append(client.submit(part, *arguments, span, pure=False, retries=0, key=f"stickslip-{call}-{number}"))
-                numbers[futures[-1].key] = number
-            for future, outcome in arriving(futures, with_results=True):
-                done[numbers[future.key]] = outcome
-                if tell is not None:
-                    tell(len(done) / len(futures))
-        except KeyboardInterrupt:
-            # Only what is here already: asking a worker now may take long, or find it gone.
-            client.cancel(futures)
-            return [done[number] for number in takewhile(done.__contains__, range(len(futures)))], True
-        except BaseException:
-            client.cancel(futures)
-            raise
-    return [done[number] for number in range(len(futures))], False
+
+    def keep() -> None:
+        while arriving.has_ready():
+            future, outcome = next(arriving)
+            if future.status != "finished":
+                raise Error(f"the Dask client no longer waits for the rows: they are {future.status}") from (
+                    outcome if isinstance(outcome, BaseException) else None
+                )
+            # Let go of at once: a worker that is lost later takes nothing along.
+            pending.pop(future.key).release()
+            done[numbers[future.key]] = outcome
+        if client.status in _CLOSED:
+            raise Error("the Dask client was closed before all rows were there")
+
+    with Progress("of the rows") as tell, _noted() as noted:
+        sent, block = 0, 0
+        while len(done) < len(ranges) and not noted:
+            if sent < len(ranges):
+                # Many in one message. Their names and priorities have them done in order, so that Ctrl-C finds the first rows.
+                some = range(sent, min(len(ranges), 2 * sent + _FEWEST_CHUNKS, sent + _MOST_SENT))
+                keys = [f"stickslip-{call}-{number:0{len(str(len(ranges)))}}" for number in some]
+                numbers.update(zip(keys, some))
+                spans = ranges[some.start : some.stop]
+                futures = client.map(partial(part, *arguments), spans, key=keys, pure=False, retries=0, priority=-block)
+                pending.update(zip(keys, futures))
+                arriving.update(futures)
+                sent, block = some.stop, block + 1
+            if not arriving.has_ready():
+                # Dask's own thread sends and receives meanwhile.
+                time.sleep(_GLANCE)
+            keep()
+            if tell is not None:
+                tell(len(done) / len(ranges))
+    if noted:
+        raise KeyboardInterrupt
 
 
 def _joined(parts: list[Any], stopped: bool) -> Any:
@@ -92,13 +203,11 @@ def _joined(parts: list[Any], stopped: bool) -> Any:
 
 def sweep_on(client: Any, source: Source, axes: list[str], measures: list[str], chunk: int | None) -> Any:
     """Rows of a sweep as the native part gives them."""
-    # What is wrong with the scenario is found here, once, before anything is sent.
-    rows = _native.sweep_size(source, axes, measures)
-    parts, stopped = _gather(client, _sweep_part, (source, axes, measures), rows, chunk)
+    parts, stopped = _gather(client, _sweep_part, (source, axes, measures), lambda: _native.sweep_size(source, axes, measures), chunk)
     return _joined(parts or [_plain(_native.sweep(source, axes, measures, (0, 0), 1, None))], stopped)
 
 
 def map_on(client: Any, source: Source, x: str, y: str, rows: int) -> Any:
     """A map of so many cells as the native part gives it."""
-    parts, stopped = _gather(client, _map_part, (source, x, y), rows, None)
+    parts, stopped = _gather(client, _map_part, (source, x, y), lambda: rows, None)
     return _joined(parts or [_plain(_native.map(source, x, y, None, (0, 0), 1, None)[0])], stopped)

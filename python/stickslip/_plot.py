@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from importlib import import_module
@@ -10,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ._progress import in_notebook
+from ._toml import is_number
 from .errors import ArgumentError, Error
 
 try:
@@ -74,7 +77,7 @@ class _Picture(Figure):
     """A figure that a notebook shows once, also where it is the last value of a cell and would be shown as that, too."""
 
     def _ipython_display_(self) -> None:
-        if "inline" not in plt.get_backend():
+        if "inline" not in plt.get_backend() and not (_shows_nothing() and in_notebook()):
             raise NotImplementedError  # IPython then shows it as any figure
         notebook, picture = import_module("IPython.display"), BytesIO()
         self.savefig(picture, format="png", bbox_inches="tight")
@@ -82,9 +85,23 @@ class _Picture(Figure):
         plt.close(self)
 
 
+#: The last picture, where none of them can be shown in a window.
+_last: Callable[[], Figure | None] = lambda: None
+
+
+def _shows_nothing() -> bool:
+    return plt.get_backend().lower() in ("agg", "cairo", "pdf", "pgf", "ps", "svg", "template")
+
+
 def _figure(rows: int, height: float = 1.7, width: float = 5.6) -> tuple[Figure, list[Axes]]:
+    global _last
     with _style():
         figure, axes = plt.subplots(rows, 1, sharex=True, squeeze=False, figsize=(width, height * rows + 0.6), layout="constrained", FigureClass=_Picture)
+    if _shows_nothing():
+        # pyplot keeps every figure until it is closed, for a window that there is not. It has the last one only, for `pyplot.savefig`.
+        before, _last = _last(), weakref.ref(figure)
+        if before is not None:
+            plt.close(before)
     return figure, list(axes[:, 0])
 
 
@@ -113,7 +130,7 @@ def _dashes(number: int, values: Any) -> Any:
 
 def trace(result: Result, columns: Sequence[str] | None, x: str, start: float | None, until: float | None) -> Figure:
     for moment in (start, until):
-        if moment is not None and not (isinstance(moment, (int, float)) and moment == moment):
+        if moment is not None and not (is_number(moment) and moment == moment):
             raise ArgumentError(f"expected a time in seconds, found {moment!r}")
     within = (result.t >= (-np.inf if start is None else start)) & (result.t <= (np.inf if until is None else until))
     across = result[x][within]
@@ -303,8 +320,11 @@ def animation(result: Result, seconds: float, frames: int, view: str) -> Any:
             plt.close(figure)
             return html
 
-    if not (isinstance(frames, int) and 1 < frames <= 100_000 and isinstance(seconds, (int, float)) and 0 < seconds <= 86_400):
+    whole = isinstance(frames, (int, np.integer)) and not isinstance(frames, bool)
+    if not (whole and 1 < frames <= 100_000 and is_number(seconds) and 0 < seconds <= 86_400):
         raise ArgumentError("expected 2 to 100000 frames, and a time above 0 s of at most a day")
+    # Those of NumPy are none for matplotlib.
+    seconds, frames = float(seconds), int(frames)
     if not (isinstance(view, str) and len(view) == 2 and set(view) <= set("xyz") and view[0] != view[1]):
         raise ArgumentError(f"expected two different axes of xyz for `view`, found {view!r}")
     scalar = [name[: -len(".position")] for name in result.columns if name.endswith(".position")]

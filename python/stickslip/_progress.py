@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def _in_notebook() -> bool:
+def in_notebook() -> bool:
     shell = getattr(sys.modules.get("IPython"), "get_ipython", lambda: None)()
     # By its ancestors: hosted notebooks have kinds of their own.
     return any(kind.__name__ == "ZMQInteractiveShell" for kind in type(shell).__mro__)
@@ -26,7 +26,7 @@ class Progress:
         self._began = time.monotonic()
         self._shown = -1
         self._handle: Any = None
-        self._notebook = _in_notebook()
+        self._notebook = in_notebook()
         self._wanted = self._notebook or bool(getattr(sys.stderr, "isatty", lambda: False)())
 
     def __enter__(self) -> Callable[[float], None] | None:

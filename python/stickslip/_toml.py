@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
-from .errors import ScenarioError
+from .errors import ArgumentError, ScenarioError
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _DEEPEST = 40
@@ -21,6 +22,13 @@ def is_text(value: object) -> bool:
         return isinstance(value, str) and value.encode() is not None
     except UnicodeEncodeError:
         return False
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """A real number, of Python or of NumPy, that a double holds. True and False are none."""
+    if isinstance(value, int):
+        return not isinstance(value, bool) and abs(value) < 2**1023
+    return isinstance(value, (float, np.integer, np.floating))
 
 
 def text(value: str) -> str:
@@ -43,6 +51,26 @@ def key(name: object) -> str:
     return name if _BARE.fullmatch(name) else text(name)
 
 
+def copied(item: Any, depth: int = 0) -> Any:
+    """What a value is now, whatever becomes of it: plain dicts and lists. What is no value of a scenario is left for `value` to refuse."""
+    if depth > _DEEPEST:
+        raise ScenarioError("the scenario is nested too deeply", help="does it contain itself?")
+    if isinstance(item, np.ndarray):
+        return plain(item)
+    if isinstance(item, Mapping):
+        return {k: copied(v, depth + 1) for k, v in item.items()}
+    if isinstance(item, (list, tuple)):
+        return [copied(v, depth + 1) for v in item]
+    return item
+
+
+def plain(array: NDArray[Any]) -> Any:
+    """An array as lists; one that leaves values open is no array of numbers."""
+    if isinstance(array, np.ma.MaskedArray) and np.any(array.mask):
+        raise ArgumentError(f"expected numbers, found a masked array in which {np.sum(array.mask)} are masked: fill or leave out these")
+    return array.tolist()
+
+
 def value(item: Any, depth: int = 0) -> str:
     """A value on one line."""
     if depth > _DEEPEST:
@@ -57,7 +85,7 @@ def value(item: Any, depth: int = 0) -> str:
     if isinstance(item, (float, np.floating)):
         return number(float(item))
     if isinstance(item, np.ndarray):
-        return value(item.tolist(), depth)
+        return value(plain(item), depth)
     if isinstance(item, Mapping):
         inside = ", ".join(f"{key(k)} = {value(v, depth + 1)}" for k, v in item.items() if v is not None)
         return f"{{ {inside} }}" if inside else "{}"

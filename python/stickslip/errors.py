@@ -73,6 +73,10 @@ class MissingError(Error, KeyError):
         return str(self.args[0]) if self.args else ""
 
 
+class _AbsentError(Error, AttributeError):
+    """A part of the package that needs another one, which is not installed."""
+
+
 class ArgumentError(Error, TypeError, ValueError):
     """An argument of the wrong type, shape or range. It is a `TypeError` and a `ValueError` as well."""
 

@@ -74,8 +74,8 @@ class _Task:
         names = [*self.columns, *self.actions]
         self.used = [name for name in names if name in reward or (terminated is not None and name in terminated)]
         self.used_columns = [name for name in self.used if name in self.columns]
-        self.reward = _native.Expression(reward, self.used)
-        self.terminated = None if terminated is None else _native.Expression(terminated, self.used)
+        self.reward = _native.Expression(reward, self.used, names)
+        self.terminated = None if terminated is None else _native.Expression(terminated, self.used, names)
         try:
             given = dict(limits or {})
             bounds = np.array([given.pop(name, (-np.inf, np.inf)) for name in self.actions], dtype=np.float64)
@@ -116,6 +116,10 @@ class _Task:
         return shifts
 
 
+def _seed(seed: object) -> int | None:
+    return None if seed is None else _whole(seed, "seed", least=0)
+
+
 def _free(simulation: Simulation, body: str) -> NDArray[np.bool_]:
     """Which coordinates of a body are lengths and angles: all but the quaternion of one that turns freely, which has one rate less."""
     free = np.ones(np.size(simulation.position(body)), dtype=bool)
@@ -140,7 +144,7 @@ class Environment(gymnasium.Env[NDArray[np.float64], NDArray[np.float64]]):
         return np.array([self.simulation.signal(name) for name in self._task.observations])
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        super().reset(seed=seed)
+        super().reset(seed=_seed(seed))
         self.simulation.reset()
         for body, shift in self._task.start(self.np_random).items():
             self.simulation.set_position(body, np.atleast_1d(self.simulation.position(body)) + shift)
@@ -195,7 +199,7 @@ class VectorEnvironment(VectorEnv[NDArray[np.float64], NDArray[np.float64], NDAr
         self._ended[which] = False
 
     def reset(self, *, seed: int | None = None, options: dict[str, Any] | None = None) -> tuple[NDArray[np.float64], dict[str, Any]]:
-        super().reset(seed=seed)
+        super().reset(seed=_seed(seed))
         self._begin(np.arange(self.num_envs))
         return self._observe(), {}
 

@@ -52,13 +52,15 @@ class Scenario:
         self._text: str
         if source is None:
             title = simulation.pop("title", None)
-            self._begin({"title": title, "simulation": {"duration": 1.0, "integrator": "implicit-euler", **simulation}})
+            begun = {"duration": 1.0, "integrator": "implicit-euler", **simulation}
+            self._begin(_toml.copied({"title": title, "simulation": begun}))
             simulation = {}
         elif isinstance(source, Scenario):
             self._text, self._name, self._folder = source._text, source._name, source._folder
             self._tree, self._sets = source._tree, list(source._sets)
         elif isinstance(source, Mapping):
-            self._begin({str(k) if isinstance(k, str) else k: v for k, v in source.items()})
+            # What the caller changes later changes nothing here.
+            self._begin(_toml.copied(source))
         elif isinstance(source, os.PathLike) or (isinstance(source, str) and _is_path(source)):
             path = os.fspath(source)
             if not isinstance(path, str):
@@ -90,9 +92,12 @@ class Scenario:
         """With one more body or element."""
         if not isinstance(name, str):
             raise ArgumentError(f"expected a name, found {name!r}")
-        entry = {"kind": kind, **_given(keys)}
+        entry = {"kind": kind, **_toml.copied(_given(keys))}
         other = Scenario(self)
-        before = {} if other._tree is None else dict(other._tree.get(table, {}))
+        given = ({} if other._tree is None else other._tree.get(table)) or {}
+        if not isinstance(given, dict):
+            raise ScenarioError(f"`{table}` holds tables by their names, found {given!r}", help=f"{table} = {{}}")
+        before = dict(given)
         heading = f"[{table}.{_toml.key(name)}]"
         if name in before or (other._sets or other._tree is None) and heading in self.to_toml().splitlines():
             help = "names are unique; `set` changes a value"

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from . import _native, _toml
 from ._progress import Progress
+from ._toml import is_number
 from .errors import ArgumentError, Error, Interrupted, MissingError, RunError
 from .result import Comparison, Contacts, Cycles, Experiment, Map, Result, Table
 from .scenario import Given, Scenario, _changes, _source
@@ -55,11 +56,9 @@ def run(
         Interrupted: Ctrl-C; with the ``result`` up to there.
     """
     source = _source(scenario, set)
-    every, threads = _whole(every, "every"), _threads(threads)
-    if not isinstance(contacts, (bool, np.bool_)):
-        raise ArgumentError(f"expected True or False for `contacts`, found {contacts!r}")
+    every, threads, contacts = _whole(every, "every"), _threads(threads), _yes(contacts, "contacts")
     with Progress("of the run") as progress:
-        names, arrays, report, warnings, failure, raised, touching, drawn, outlines = _native.run(source, every, threads, bool(contacts), progress)
+        names, arrays, report, warnings, failure, raised, touching, drawn, outlines = _native.run(source, every, threads, contacts, progress)
     result = Result(names, arrays, report, warnings, None if touching is None else Contacts(*touching), drawn, outlines)
     if raised is not None:
         _interrupted(raised, result)
@@ -82,6 +81,9 @@ def evaluate(scenario: Given, set: Mapping[str, Any] | None = None, measure: str
         scenario: A file, a dict, a text or a `Scenario`.
         set: Changes by key.
         measure: A path in the run report (``"final.block.position"``), or several.
+
+    Raises:
+        RunError: The run failed; with ``time`` and the ``result`` up to there, as from `run`, which is done for that.
     """
     paths = _texts(measure, "measure")
     if not paths:
@@ -92,6 +94,8 @@ def evaluate(scenario: Given, set: Mapping[str, Any] | None = None, measure: str
         _interrupted(raised, None)
     values = [column[0] if isinstance(column, np.ndarray) else json.loads(column)[0] for column in columns]
     if values[-1] != "ok":
+        # A row has one line of text for it. The run itself has when, what there was until then, and what to do.
+        run(scenario, set=set)
         raise RunError(str(values[-1]))
     found = [value.item() if isinstance(value, np.generic) else value for value in values[:-1]]
     return found[0] if isinstance(measure, str) else found
@@ -158,9 +162,10 @@ def map(
         client: A Dask ``Client`` whose workers do the cells of a grid, see `sweep`.
     """
     source, (x_axis,), (y_axis,) = _source(scenario, set), _axes(x, 1), _axes(y, 1)
+    trace_boundary = _yes(trace_boundary, "trace_boundary")
     if trace_boundary and not isinstance(next(iter(y.values())), str):
         raise ArgumentError("the boundary is looked for between two ends: write y as \"lin:a:b:n\" or \"log:a:b:n\"")
-    if not isinstance(tolerance, (int, float)) or not 0 < tolerance < 1:
+    if not is_number(tolerance) or not 0 < tolerance < 1:
         raise ArgumentError(f"expected a tolerance between 0 and 1, found {tolerance!r}")
     # What is wrong with the scenario is found here, once, before anything is sent.
     cells, labels = _native.map_plan(source, x_axis, y_axis)
@@ -271,14 +276,14 @@ def analyse(
         if mapping is not None and not isinstance(mapping, Mapping):
             raise ArgumentError(f"expected a dict, found {mapping!r}")
     for moment in (start, until):
-        if moment is not None and not (isinstance(moment, (int, float)) and abs(moment) < 1e300):
+        if moment is not None and not (is_number(moment) and abs(float(moment)) < 1e300):
             raise ArgumentError(f"expected a time in seconds, found {moment!r}")
     units = [f"{column}={text}" for column, text in (unit or {}).items()]
     given = [f"{key}={value}" for key, value in (known or {}).items()]
-    pressed = f"{normal_force!r} N" if isinstance(normal_force, (int, float)) else normal_force
-    if pressed is not None and not _toml.is_text(pressed):
+    pressed = f"{float(normal_force)!r} N" if is_number(normal_force) and abs(float(normal_force)) < 1e300 else normal_force
+    if pressed is not None and not (isinstance(pressed, str) and _toml.is_text(pressed)):
         raise ArgumentError(f"expected a normal force, found {pressed!r}")
-    window = (None if start is None else float(start), None if until is None else float(until), bool(detrend))
+    window = (None if start is None else float(start), None if until is None else float(until), _yes(detrend, "detrend"))
     report, values = _native.analyse(paths, signal, law, (tests, units, given), columns, pressed, evolution, window)
     return Cycles(json.loads(report), values, signal)
 
@@ -322,6 +327,12 @@ def _whole(value: object, name: str, least: int = 1) -> int:
     return int(value)
 
 
+def _yes(value: object, name: str) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ArgumentError(f"expected True or False for `{name}`, found {value!r}")
+    return bool(value)
+
+
 def _threads(threads: object) -> int:
     cores = os.cpu_count() or 1
     return cores if threads is None else min(_whole(threads, "threads"), cores)
@@ -346,7 +357,7 @@ def _axes(vary: object, wanted: int | None = None) -> list[str]:
             axes.append(f"{key}={values}")
             continue
         if isinstance(values, np.ndarray):
-            values = values.tolist()
+            values = _toml.plain(values)
         if not isinstance(values, (list, tuple, range)) or not values:
             raise ArgumentError(f"expected a list of values for {key!r}, found {values!r}")
         axes.append(f"{key}=list:{','.join(_item(value) for value in values)}")

@@ -16,6 +16,7 @@ ODD = [
     "a = 1\n[", b"", b"stkslip\x01", b"\xff" * 100, [], [1.0], [1.0, 2.0], [[1.0]], ["a"], [None], (), {}, {"a": 1}, {1: 2}, {"simulation": 3},
     {"simulation": {"step": "x"}}, object(), int, lambda: 1, range(3), np.zeros(0), np.zeros(3), np.zeros((2, 2)), np.zeros((2, 2, 2)),
     np.float32(1), np.int8(3), np.array(["a"]), np.array([1, 2], dtype=np.int32), np.zeros(4)[::2], np.array(5.0), 1j, {"a"}, Exception("x"),
+    np.complex64(1j), np.zeros(3, dtype=complex), np.ma.array([1.0, 2.0, 3.0], mask=[0, 1, 0]), np.ma.masked, np.array([True]),
 ]  # fmt: skip
 
 
@@ -55,14 +56,14 @@ def calls(pick):
     yield lambda: CART.spring(some("s"), some("cart"), some("ground"), stiffness=some(1.0)).to_toml()
     yield lambda: ss.evaluate(CART, some({}), some("t_end"))
     yield lambda: ss.sweep(CART, some({"bodies.cart.mass": some([1.0])}), some("t_end"), threads=some(1), chunk=some(None))
-    yield lambda: ss.map(CART, some({"bodies.cart.mass": [1.0]}), some({"elements.rail.kinetic": some([1.0])}), tolerance=some(0.1))
+    yield lambda: ss.map(CART, some({"bodies.cart.mass": [1.0]}), some({"elements.rail.kinetic": some([1.0])}), tolerance=some(0.1), trace_boundary=some(False))
     yield lambda: ss.compare(CART, some("rail"), some(["implicit"]), set=some({}))
     yield lambda: ss.experiment(some("presliding"), some("nonsense"), set=some({}))
-    yield lambda: ss.analyse(some("no.csv"), signal=some("x"), unit=some({}), normal_force=some(None), start=some(None))
+    yield lambda: ss.analyse(some("no.csv"), signal=some("x"), unit=some({}), normal_force=some(None), start=some(None), detrend=some(False))
     yield lambda: ss.rewrite(some(CART), some("text"))
     yield lambda: ss.laws(some("implicit"))
     yield lambda: ss.Simulation(some(CART), elements=some({}))
-    yield lambda: ss.Simulation(CART, elements={"odd": Odd(some(1.0))}).step(some(2))
+    yield lambda: ss.Simulation(CART, elements={"odd": some(Odd(some(1.0)))}).step(some(2))
     yield lambda: simulation.step(some(1))
     yield lambda: (simulation.position(some("cart")), simulation.velocity(some("cart")), simulation.force(some("rail")))
     yield lambda: (simulation.signal(some("t")), simulation.mode(some("rail")))
@@ -86,12 +87,13 @@ def calls(pick):
     yield lambda: CART.body(some("p"), some("mass"), mass=some(1.0)).check()
     yield lambda: CART.element(some("e"), some("spring"), some("cart"), some("ground"), stiffness=some(1.0)).check()
     yield lambda: CART.joint(some("j"), some("cart"), some("ground"), type=some("fixed"), at=some([[0, 0, 0], [0, 0, 0]])).check()
-    yield lambda: ss.Simulation(CART, elements={"own": type("Own", (Odd,), {"between": some(("cart", "ground")), "states": some({"z": some(0.0)})})(1.0)})
+    yield lambda: ss.Simulation(CART, elements={"own": type("Own", (Odd,), {"between": some(("cart", "ground")), "states": some({"z": some(0.0)}), "rates": some(Odd.rates)})(1.0)})
     yield lambda: ss.gym.make(
         some(CART), actions=some(["motor"]), observations=some(["cart.position"]), reward=some("cart.position"), terminated=some(None),
         limits=some({"motor": some((-1.0, 1.0))}), steps=some(1), noise=some(None),
     ).reset()  # fmt: skip
     yield lambda: ss.gym.make_vector(CART, some(2), actions=["motor"], observations=["cart.position"], reward="cart.position", noise=some({"cart": some(0.1)})).reset()
+    yield lambda: (ENV.reset(seed=some(1)), MANY.reset(seed=some(1)))
     yield lambda: ENV.step(some([0.0]))
     yield lambda: MANY.step(some([[0.0], [0.0]]))
 

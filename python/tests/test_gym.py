@@ -131,3 +131,26 @@ def test_wrong_tasks_are_refused() -> None:
         ss.gym.make(CART, **{**TASK, "observations": ["cart.positon"]})
     with pytest.raises(KeyError):
         ss.gym.make(CART, **{**TASK, "actions": ["rail"]})
+
+
+def test_wrong_formulas_name_the_column_that_is_meant() -> None:
+    for formula, part in {
+        "-abs(cart.positon)": 'unknown name "cart.positon"; did you mean "cart.position"?',
+        "cart.position + motr": 'unknown name "motr"; did you mean "motor"?',
+        "cart.position + quux": 'unknown name "quux"\n',
+        "abbs(cart.position)": "abs",
+    }.items():
+        for key in ("reward", "terminated"):
+            with pytest.raises(ss.ScenarioError) as caught:
+                ss.gym.make(CART, **{**TASK, key: formula})
+            text = str(caught.value)
+            assert part in text and "v0_" not in text, text
+            assert "help: names that it may use: t, cart.position, cart.velocity," in text and "motor" in text
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, "x", True, [1]])
+def test_wrong_seeds_are_refused(seed: object) -> None:
+    for env in (ss.gym.make(CART, **TASK), ss.gym.make_vector(CART, 2, **TASK)):
+        with pytest.raises(ss.ArgumentError, match="seed"):
+            env.reset(seed=seed)
+        env.reset(seed=np.int64(3))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable
+from io import BytesIO
 from pathlib import Path
 
 import matplotlib.pyplot as plt
@@ -42,6 +44,20 @@ def test_a_stretch_of_time_is_drawn(scenarios: Path) -> None:
     assert (curve.get_xdata()[0], curve.get_xdata()[-1]) == (1.0, 2.0)
     with pytest.raises(ss.Error, match="nothing to draw"):
         result.plot(start=1e3)
+
+
+def test_pictures_that_no_window_shows_are_not_kept() -> None:
+    result = ss.run(ss.Scenario(step=1e-2).mass("a", 1.0, velocity=1.0).friction("f", "a", kinetic=2.0))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pictures = [result.plot() for _ in range(25)]
+    assert len(plt.get_fignums()) == 1 and plt.gcf() is pictures[-1]
+    own = plt.figure()
+    result.plot()
+    assert plt.fignum_exists(own.number) and len(plt.get_fignums()) == 2
+    picture = BytesIO()
+    pictures[0].savefig(picture)  # it is still a picture
+    assert picture.getvalue()
 
 
 def test_axes_have_units(scenarios: Path) -> None:

@@ -1,6 +1,6 @@
 //! Many simulations at once: arrays over runs.
 
-use crate::error::{self, argument};
+use crate::error::{self, argument, count};
 use crate::simulation::{Moving, Names, check_values, step_cost};
 use crate::source::{Source, of_any};
 use crate::work::{Single, guard, perform, perform_whole};
@@ -11,6 +11,7 @@ use pyo3::types::PyBytes;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, MutexGuard};
+use stickslip::memory::{held, in_units, lacking};
 use stickslip::scenario::ScenarioError;
 use stickslip::{Body, Element, RunError, SetError, Simulation, Snapshot};
 
@@ -181,7 +182,7 @@ impl Batch {
         put: impl Fn(&mut Simulation, Body, &[f64]) -> Result<(), SetError>,
     ) -> PyResult<()> {
         let (py, name): (_, &str) = (name.py(), argument(name, "a name")?);
-        let value: Values<'_> = argument(value, "a number, one number a run, or a row of numbers a run")?;
+        let value: Values<'_> = error::numbers(value, "a number, one number a run, or a row of numbers a run")?;
         let which = self.which(py, which)?;
         let bodies: Vec<Body> = self
             .names
@@ -219,6 +220,46 @@ impl Batch {
     }
 }
 
+/// Less memory than this says nothing about what a run takes, bytes.
+const MEANINGFUL: u64 = 1 << 20;
+
+/// Copies of simulations, as many as there are; refused once it is known that there is no memory for all of them.
+fn copies<'a>(py: Python<'_>, runs: impl ExactSizeIterator<Item = &'a Simulation>) -> PyResult<Vec<Simulation>> {
+    let total = runs.len() as u64;
+    let refuse = |missing: String| {
+        let message = format!("{total} runs take {missing}\nhelp: use several batches, one after the other");
+        Err(error::plain(py, &message))
+    };
+    let mut copies: Vec<Simulation> = Vec::new();
+    let bytes = total.saturating_mul(size_of::<Simulation>() as u64);
+    if let Some(missing) = lacking(bytes) {
+        return refuse(format!("more than {missing}"));
+    }
+    if copies.try_reserve_exact(runs.len()).is_err() {
+        return refuse(format!(
+            "more than {} of memory, which the system does not give",
+            in_units(bytes)
+        ));
+    }
+    let before = held();
+    for run in runs {
+        let done = copies.len() as u64;
+        // What they hold beside themselves is seen in those that are there.
+        if done.is_power_of_two()
+            && let (Some(before), Some(now)) = (before, held())
+        {
+            let taken = now.saturating_sub(before);
+            let more = (total - done).saturating_mul(taken / done);
+            if taken > MEANINGFUL && lacking(more).is_some() {
+                let all = total.saturating_mul(taken / done);
+                return refuse(lacking(all).unwrap_or_else(|| in_units(all)));
+            }
+        }
+        copies.push(run.clone());
+    }
+    Ok(copies)
+}
+
 fn only(numbers: &[f64]) -> Option<f64> {
     match numbers {
         [one] => Some(*one),
@@ -234,7 +275,7 @@ impl Batch {
         let py = scenarios.py();
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         let threads: usize = match threads {
-            Some(given) => match argument(given, "a number of threads")? {
+            Some(given) => match count(given, "a number of threads")? {
                 0 => return Err(error::wrong(py, given, "a number of threads of at least 1")),
                 threads => threads,
             },
@@ -268,7 +309,7 @@ impl Batch {
         let patterns = built.map_err(|(number, error)| sources[number].raise(py, error))?;
         guard(py, || {
             Ok(Batch {
-                runs: Single::new(which.iter().map(|number| patterns[*number].clone()).collect()),
+                runs: Single::new(copies(py, which.iter().map(|number| &patterns[*number]))?),
                 names: patterns.iter().map(Names::of).collect(),
                 cost: patterns.iter().map(step_cost).max().unwrap_or(1),
                 named: which,
@@ -285,7 +326,7 @@ impl Batch {
     /// failed. Ctrl-C ends it at the last step that each run has done; `time` shows which.
     #[pyo3(signature = (n = None), text_signature = "($self, n=1)")]
     fn step(&self, py: Python<'_>, n: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let n: u64 = n.map_or(Ok(1), |n| argument(n, "a number of steps"))?;
+        let n: u64 = n.map_or(Ok(1), |n| count(n, "a number of steps"))?;
         let mut runs = self.runs(py)?;
         let (runs, threads, cost) = (&mut *runs, self.threads, self.cost);
         let work = (runs.len() as u64)
@@ -394,7 +435,7 @@ impl Batch {
     /// Takes an actuator over in all runs: one value for all, one each, or a row of axes each.
     fn set(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, name): (_, &str) = (name.py(), argument(name, "a name")?);
-        let value: Values<'_> = argument(value, "a number, one number a run, or a row of numbers a run")?;
+        let value: Values<'_> = error::numbers(value, "a number, one number a run, or a row of numbers a run")?;
         let elements: Vec<(Element, usize)> = self
             .names
             .iter()
@@ -421,7 +462,7 @@ impl Batch {
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         guard(py, || {
             Ok(Batch {
-                runs: Single::new(self.runs(py)?.clone()),
+                runs: Single::new(copies(py, self.runs(py)?.iter())?),
                 names: Arc::clone(&self.names),
                 named: self.named.clone(),
                 threads: self.threads,
@@ -484,7 +525,7 @@ impl Batch {
             return Err(error::plain(py, &message));
         }
         guard(py, || {
-            let mut changed = runs.clone();
+            let mut changed = copies(py, runs.iter())?;
             for (run, bytes) in changed.iter_mut().zip(states) {
                 let outcome = Snapshot::from_bytes(&bytes).and_then(|snapshot| run.restore(&snapshot));
                 outcome.map_err(|error| error::plain(py, &error.to_string()))?;

@@ -1,7 +1,8 @@
 //! Errors as exceptions of the package, which are Python classes in `python/stickslip/errors.py`.
 
+use numpy::{PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyType};
+use pyo3::types::{PyBool, PyComplex, PyDict, PyFloat, PyInt, PyList, PyTuple, PyType};
 use stickslip::RunError;
 use stickslip::scenario::ScenarioError;
 use stickslip::sweep::{Mistake, SweepError};
@@ -90,6 +91,16 @@ pub fn run(py: Python<'_>, error: &RunError) -> PyErr {
 /// Most names that a message lists.
 const MOST_LISTED: usize = 30;
 
+/// Names one after the other, of very many the first.
+pub fn listed<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    let mut names: Vec<&str> = names.collect();
+    if names.len() > MOST_LISTED {
+        names.truncate(MOST_LISTED);
+        names.push("...");
+    }
+    names.join(", ")
+}
+
 /// Something that is missing: a `KeyError` with the nearest name.
 pub fn missing<'a>(py: Python<'_>, what: &str, name: &str, known: impl Iterator<Item = &'a str>) -> PyErr {
     let known: Vec<&str> = known.collect();
@@ -97,8 +108,8 @@ pub fn missing<'a>(py: Python<'_>, what: &str, name: &str, known: impl Iterator<
     let near = near.map_or(String::new(), |near| format!("; did you mean \"{near}\"?"));
     let list = match known.len() {
         0 => "there is none".to_string(),
-        count if count > MOST_LISTED => format!("there are {count}: {}, ...", known[..MOST_LISTED].join(", ")),
-        _ => format!("each there is: {}", known.join(", ")),
+        count if count > MOST_LISTED => format!("there are {count}: {}", listed(known.into_iter())),
+        _ => format!("each there is: {}", listed(known.into_iter())),
     };
     let message = format!("there is no {what} \"{name}\"{near} ({list})");
     raise(py, "MissingError", &message, |_| Ok(()))
@@ -107,6 +118,56 @@ pub fn missing<'a>(py: Python<'_>, what: &str, name: &str, known: impl Iterator<
 /// Takes an argument, or says what is wrong with it: an `ArgumentError`, which is a `TypeError` and a `ValueError` too.
 pub fn argument<'a, 'py, T: FromPyObject<'a, 'py>>(value: &'a Bound<'py, PyAny>, what: &str) -> PyResult<T> {
     value.extract().map_err(|_| wrong(value.py(), value, what))
+}
+
+/// A whole number that counts something. Python takes True for 1, which nobody means.
+pub fn count<T: for<'a, 'py> FromPyObject<'a, 'py>>(value: &Bound<'_, PyAny>, what: &str) -> PyResult<T> {
+    match value.is_instance_of::<PyBool>() {
+        true => Err(wrong(value.py(), value, what)),
+        false => argument(value, what),
+    }
+}
+
+/// Takes numbers, or says what is wrong with them. NumPy would leave out what makes complex numbers complex, and masks.
+pub fn numbers<'a, 'py, T: FromPyObject<'a, 'py>>(value: &'a Bound<'py, PyAny>, what: &str) -> PyResult<T> {
+    if !value.is_exact_instance_of::<PyFloat>() && !real(value)? {
+        return Err(wrong(value.py(), value, what));
+    }
+    argument(value, what)
+}
+
+/// Whether nothing of it is complex or masked.
+fn real(value: &Bound<'_, PyAny>) -> PyResult<bool> {
+    if let Ok(array) = value.cast::<PyUntypedArray>() {
+        let masked = || -> PyResult<bool> {
+            match value.getattr_opt("mask")? {
+                Some(mask) => value.py().import("numpy")?.call_method1("any", (mask,))?.is_truthy(),
+                None => Ok(false),
+            }
+        };
+        return Ok(array.dtype().kind() != b'c' && (value.cast_exact::<PyUntypedArray>().is_ok() || !masked()?));
+    }
+    if value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>() {
+        for item in value.try_iter()? {
+            let item = item?;
+            if !item.is_exact_instance_of::<PyFloat>() && !real(&item)? {
+                return Ok(false);
+            }
+        }
+        return Ok(true);
+    }
+    // Scalars of NumPy: some are complex, without being those of Python.
+    match value.is_exact_instance_of::<PyInt>() {
+        true => Ok(true),
+        false => match value.getattr_opt("imag")? {
+            Some(_) if value.is_instance_of::<PyComplex>() => Ok(false),
+            Some(_) => match value.getattr_opt("dtype")? {
+                Some(dtype) => Ok(dtype.getattr("kind")?.extract::<String>()? != "c"),
+                None => Ok(true),
+            },
+            None => Ok(true),
+        },
+    }
 }
 
 /// An argument that is none.

@@ -4,7 +4,7 @@
 use crate::error;
 use numpy::PyArray1;
 use pyo3::prelude::*;
-use pyo3::types::PyTuple;
+use pyo3::types::{PyTuple, PyType, PyWeakrefMethods, PyWeakrefReference};
 use std::cell::RefCell;
 use std::sync::Arc;
 use stickslip::element::own::{Motion, OwnElement, OwnLaw};
@@ -22,10 +22,34 @@ pub fn raised() -> Option<PyErr> {
 }
 
 struct PythonElement {
-    object: Py<PyAny>,
+    object: Held,
     names: Vec<String>,
     initial: Vec<f64>,
     about: String,
+}
+
+/// An object of the user's own. It belongs to the simulations in Python, whose collector of garbage then sees what refers to what: an element
+/// may refer to its simulation. What cannot be referred to weakly (`__slots__`) belongs to the engine.
+enum Held {
+    Weakly(Py<PyWeakrefReference>),
+    Here(Py<PyAny>),
+}
+
+impl Held {
+    fn new(object: &Bound<'_, PyAny>) -> Self {
+        match PyWeakrefReference::new(object) {
+            Ok(weak) => Self::Weakly(weak.unbind()),
+            Err(_) => Self::Here(object.clone().unbind()),
+        }
+    }
+
+    fn get<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        match self {
+            Self::Here(object) => Ok(object.bind(py).clone()),
+            Self::Weakly(weak) => (weak.bind(py).upgrade())
+                .ok_or_else(|| error::plain(py, "an element of a simulation that Python has given up is gone")),
+        }
+    }
 }
 
 /// One number as a float, several as an array.
@@ -58,7 +82,7 @@ fn take(given: &Bound<'_, PyAny>, wanted: &mut [f64], what: &str) -> PyResult<()
 
 impl PythonElement {
     fn ask(&self, py: Python<'_>, motion: &Motion<'_>, rate: &mut [f64], force: &mut [f64]) -> PyResult<()> {
-        let object = self.object.bind(py);
+        let object = self.object.get(py)?;
         let arguments = (
             motion.time,
             number(py, motion.position),
@@ -127,6 +151,25 @@ pub fn add(py: Python<'_>, scenario: &mut Scenario, elements: &[(String, Py<PyAn
             let message = format!("the name \"{name}\" of an element is taken");
             return Err(error::input(py, &message, "names of bodies and elements are unique"));
         }
+        if bound.is_instance_of::<PyType>() {
+            let what = format!(
+                "an element for \"{name}\" (a class is called: {}())",
+                bound.cast::<PyType>()?.name()?
+            );
+            return Err(error::wrong(py, bound, &what));
+        }
+        for method in ["force", "rates"] {
+            let found = bound.getattr_opt(method)?;
+            // Only what has states needs rates, which is asked where they are missing.
+            if found.as_ref().map_or(method == "force", |found| !found.is_callable()) {
+                let found = found.unwrap_or_else(|| py.None().into_bound(py));
+                return Err(error::wrong(
+                    py,
+                    &found,
+                    &format!("a method `{method}(self, t, x, v, z)` of the element \"{name}\""),
+                ));
+            }
+        }
         let wrong = || {
             let message = format!("the element \"{name}\" has no `between` of two names");
             error::input(py, &message, "between = (\"block\", \"ground\")")
@@ -165,7 +208,7 @@ pub fn add(py: Python<'_>, scenario: &mut Scenario, elements: &[(String, Py<PyAn
         }
         let law = PythonElement {
             about: format!("{} {states:?}", bound.get_type().qualname()?),
-            object: object.clone_ref(py),
+            object: Held::new(bound),
             names: states.iter().map(|(name, _)| name.clone()).collect(),
             initial: states.iter().map(|(_, value)| *value).collect(),
         };

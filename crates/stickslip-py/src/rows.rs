@@ -7,7 +7,8 @@ use numpy::IntoPyArray;
 use pyo3::prelude::*;
 use std::ops::Range;
 use std::sync::atomic::Ordering;
-use stickslip::sweep::{Axis, Row, Sweep, SweepError, Value};
+use stickslip::memory::lacking;
+use stickslip::sweep::{Axis, Mistake, Row, Sweep, SweepError, Value};
 use stickslip_study::panels;
 use stickslip_study::rows::{map_header, map_line, sweep_header, sweep_line};
 use stickslip_study::warnings::Warnings;
@@ -18,6 +19,21 @@ fn axes(vary: &[String]) -> Result<Vec<Axis>, SweepError> {
 
 fn prepare(source: &Source, vary: &[String], measure: &[String]) -> Result<Sweep, SweepError> {
     Sweep::new(source.draft()?, axes(vary)?, measure)
+}
+
+/// About what a number or a text of a row takes until it stands in its column, bytes.
+const CELL: u64 = 64;
+
+/// Refuses more rows than there is memory for.
+fn check_memory(rows: u64, sweep: &Sweep, measures: usize) -> Result<(), SweepError> {
+    let cells = (sweep.axes().len() + measures + 1) as u64;
+    let bytes = rows.saturating_mul(size_of::<Row>() as u64 + CELL * cells);
+    lacking(bytes).map_or(Ok(()), |missing| {
+        Err(SweepError::Mistake(Mistake {
+            message: format!("{rows} rows take {missing}"),
+            help: "use fewer values, or `stickslip sweep --out FILE`, which writes rows as they come".to_string(),
+        }))
+    })
 }
 
 fn raise(py: Python<'_>, source: &Source, error: SweepError) -> PyErr {
@@ -138,9 +154,9 @@ pub fn sweep<'py>(
             start: start.min(sweep.rows()),
             end: end.min(sweep.rows()),
         });
-        progress
-            .total
-            .store(range.end.saturating_sub(range.start), Ordering::Relaxed);
+        let count = range.end.saturating_sub(range.start);
+        check_memory(count, &sweep, measure.len())?;
+        progress.total.store(count, Ordering::Relaxed);
         let mut rows = Vec::new();
         let mut keep = |row: Row| {
             rows.push(row);

@@ -7,16 +7,16 @@ use crate::work::{Progress, guard, perform, perform_whole};
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use std::cell::Cell;
+use std::collections::TryReserveError;
 use std::sync::atomic::Ordering;
 use stickslip::element::Mode;
 use stickslip::inclusion::emit::Form;
+use stickslip::memory::{in_units, lacking};
 use stickslip::run::{Ended, Glance, Options, Outcome, recorded_columns};
 use stickslip::scenario::ScenarioError;
 use stickslip::{Simulation, Stop};
 use stickslip_study::panels::shown;
-
-/// Most numbers that room is made for before there are any.
-const MOST_FORESEEN: u64 = 1 << 24;
 
 /// Columns of a trace that grow row by row.
 struct Recorded {
@@ -27,6 +27,8 @@ struct Recorded {
     touching: Option<Touching>,
     panels: Vec<Drawn>,
     outlines: Vec<Outline>,
+    /// The memory was at its end before the run was.
+    full: bool,
 }
 
 /// A column that is drawn: the place of its panel, the label of that, and what its curve is called.
@@ -46,8 +48,13 @@ struct Touching {
 }
 
 impl Touching {
-    fn look(&mut self, simulation: &Simulation) {
-        let time = simulation.time();
+    /// Keeps the contacts of the last step, unless there is no memory for them.
+    fn look(&mut self, simulation: &Simulation) -> Result<(), TryReserveError> {
+        let (time, count) = (simulation.time(), simulation.found_contacts().count());
+        self.pairs.iter_mut().try_for_each(|pair| pair.try_reserve(count))?;
+        self.numbers
+            .iter_mut()
+            .try_for_each(|column| column.try_reserve(count))?;
         for contact in simulation.found_contacts() {
             for (pair, name) in self.pairs.iter_mut().zip([contact.first, contact.second]) {
                 let known = self.names.iter().position(|other| other == name);
@@ -63,6 +70,7 @@ impl Touching {
                 column.push(number);
             }
         }
+        Ok(())
     }
 }
 
@@ -85,8 +93,12 @@ fn record(
     progress.total.store(simulation.built().steps, Ordering::Relaxed);
     let chosen = recorded_columns(&simulation)?;
     let names = chosen.names().to_vec();
-    let rows = (simulation.built().steps / every.max(1) + 2).min(MOST_FORESEEN / names.len().max(1) as u64);
-    let mut columns: Vec<Vec<f64>> = names.iter().map(|_| Vec::with_capacity(rows as usize)).collect();
+    let mut columns = room(&names, simulation.built().steps / every.max(1) + 2).map_err(|missing| {
+        let message = format!("the rows of this run take {missing}");
+        let help = "`every` keeps a row every so many steps: every=1000";
+        let found = stickslip::scenario::Diagnostic::new(message, None).help(help);
+        simulation.scenario().error(vec![found])
+    })?;
     let drawn = names.iter().filter_map(|name| {
         let (quantity, curve) = shown(simulation.scenario(), name)?;
         Some((name.clone(), quantity as u8, quantity.label(), curve))
@@ -96,15 +108,25 @@ fn record(
     let unit_warnings = warnings
         .map(|warning| warning.render("warning", &simulation.scenario().sources, false))
         .collect();
+    // Without memory for more it ends as it does at Ctrl-C: with what there is.
+    let full = Cell::new(false);
+    let end = |_| {
+        full.set(true);
+        stop.store(true, Ordering::Relaxed);
+    };
     let mut keep = |row: &[f64]| {
-        for (column, value) in columns.iter_mut().zip(row) {
-            column.push(*value);
+        match columns.iter_mut().try_for_each(|column| column.try_reserve(1)) {
+            Err(error) => end(error),
+            Ok(()) => columns
+                .iter_mut()
+                .zip(row)
+                .for_each(|(column, value)| column.push(*value)),
         }
         Ok(())
     };
     let mut list = touching.as_mut().map(|touching| {
         |simulation: &Simulation| {
-            touching.look(simulation);
+            touching.look(simulation).unwrap_or_else(end);
             Ok(())
         }
     });
@@ -122,7 +144,10 @@ fn record(
             .error(vec![stickslip::scenario::Diagnostic::new(error.to_string(), None)])
     })?;
     outcome.report.examine_steady_sliding(&simulation, Some(stop));
+    // Of a run that ended early: what was never written to is given back.
+    columns.iter_mut().for_each(Vec::shrink_to_fit);
     Ok(Recorded {
+        full: full.get(),
         names,
         columns,
         outcome,
@@ -131,6 +156,21 @@ fn record(
         panels,
         outlines: outlines(&simulation),
     })
+}
+
+/// Columns with room for so many rows, or how much memory that takes and how much there is.
+fn room(names: &[String], rows: u64) -> Result<Vec<Vec<f64>>, String> {
+    let bytes = rows.saturating_mul(8).saturating_mul(names.len() as u64);
+    if let Some(missing) = lacking(bytes) {
+        return Err(missing);
+    }
+    let column = |_| -> Result<Vec<f64>, String> {
+        let mut column = Vec::new();
+        let outcome = column.try_reserve_exact(usize::try_from(rows).unwrap_or(usize::MAX));
+        outcome.map_err(|_| format!("{} of memory, which the system does not give", in_units(bytes)))?;
+        Ok(column)
+    };
+    names.iter().map(column).collect()
 }
 
 /// Contacts of all recorded steps: names, the numbers of the names of each two, and columns of numbers.
@@ -171,6 +211,11 @@ pub fn run<'py>(
     let Outcome { report, ended } = recorded.outcome;
     let failure = match &ended {
         Ended::Failed(error) => Some((error.to_string(), time_of(error))),
+        _ if recorded.full => {
+            let help = "`every` keeps a row every so many steps: every=1000";
+            let text = format!("there is no memory for rows after t = {} s\nhelp: {help}", report.t_end);
+            Some((text, report.t_end))
+        }
         _ => None,
     };
     let report = serde_json::to_string(&report).unwrap_or_default();
@@ -254,16 +299,33 @@ pub struct Expression(stickslip::profile::Expression, usize);
 
 #[pymethods]
 impl Expression {
+    /// `names` are those that the text uses, `known` those that it might.
     #[new]
-    fn new(py: Python<'_>, text: &str, names: Vec<String>) -> PyResult<Self> {
+    fn new(py: Python<'_>, text: &str, names: Vec<String>, known: Vec<String>) -> PyResult<Self> {
         guard(py, || {
             let plain = words(text, &names);
             let variables: Vec<String> = (0..names.len()).map(|i| format!("v{i}_")).collect();
             let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
             let read = stickslip::profile::Expression::parse(&plain, &variables);
             let expression = read.map_err(|error| {
-                let message = format!("cannot read the formula \"{text}\": {}", error.message);
-                error::input(py, &message, &format!("names that it may use: {}", names.join(", ")))
+                // The names of the user in place of those that the language has for them.
+                let plainly = |i: usize| format!("v{i}_");
+                let mut found = (0..names.len()).rev().fold(error.message.clone(), |message, i| {
+                    message.replace(&plainly(i), &names[i])
+                });
+                if found.starts_with("unknown name") {
+                    let word = plain.get(error.span.start..).unwrap_or_default();
+                    let word = word.split(|c| !in_word(c)).next().unwrap_or_default();
+                    let near = stickslip::scenario::diagnostic::nearest(word, known.iter().map(String::as_str));
+                    if let Some(near) = near {
+                        found = format!("unknown name \"{word}\"; did you mean \"{near}\"?");
+                    } else if found.contains("variables here") || found.contains("no variable") {
+                        found = format!("unknown name \"{word}\"");
+                    }
+                }
+                let message = format!("cannot read the formula \"{text}\": {found}");
+                let listed = error::listed(known.iter().map(String::as_str));
+                error::input(py, &message, &format!("names that it may use: {listed}"))
             })?;
             Ok(Expression(expression, names.len()))
         })
@@ -291,13 +353,17 @@ impl Expression {
     }
 }
 
+/// Whether a name of a column may have it.
+fn in_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
+
 /// The text with every name that is known in place of a plain one: the language of formulas has no dots in names.
 fn words(text: &str, names: &[String]) -> String {
-    let inside = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
     let mut out = String::new();
     let mut word = String::new();
     for c in text.chars().chain([' ']) {
-        if inside(c) {
+        if in_word(c) {
             word.push(c);
             continue;
         }

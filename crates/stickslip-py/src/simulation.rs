@@ -1,15 +1,16 @@
 //! A simulation that Python steps, reads and steers.
 
-use crate::error::{self, argument};
+use crate::error::{self, argument, count, numbers};
 use crate::own;
 use crate::run::{contacts_of, mode_name};
 use crate::source::of_any;
 use crate::work::{Single, guard, perform, perform_whole};
 use numpy::{PyArray1, PyReadonlyArray1};
+use pyo3::gc::{PyTraverseError, PyVisit};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
 use std::collections::HashMap;
-use std::sync::{Arc, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use stickslip::trace::Columns;
 use stickslip::{Body, Element, RunError, Snapshot};
 
@@ -148,6 +149,8 @@ pub fn step_cost(simulation: &stickslip::Simulation) -> u64 {
 pub struct Simulation {
     inner: Single<stickslip::Simulation>,
     names: Arc<Names>,
+    /// Elements of the user's own, which the engine refers to weakly.
+    own: Mutex<Vec<Py<PyAny>>>,
     has_own: bool,
     cost: u64,
 }
@@ -229,14 +232,27 @@ impl Simulation {
             names: Arc::new(Names::of(&inner)),
             cost: step_cost(&inner),
             has_own: !elements.is_empty(),
+            own: Mutex::new(elements.into_iter().map(|(_, element)| element).collect()),
             inner: Single::new(inner),
         })
+    }
+
+    fn __traverse__(&self, visit: PyVisit<'_>) -> Result<(), PyTraverseError> {
+        // Where another thread has them they are in use.
+        let Ok(own) = self.own.try_lock() else { return Ok(()) };
+        own.iter().try_for_each(|element| visit.call(element))
+    }
+
+    fn __clear__(&self) {
+        // Let go of outside of the lock: that may run anything.
+        let own = self.own.lock().map(|mut own| std::mem::take(&mut *own));
+        drop(own);
     }
 
     /// Goes `n` steps on. Long calls let other threads run and end at Ctrl-C, at the last step that was done.
     #[pyo3(signature = (n = None), text_signature = "($self, n=1)")]
     fn step(&self, py: Python<'_>, n: Option<&Bound<'_, PyAny>>) -> PyResult<()> {
-        let n: u64 = n.map_or(Ok(1), |n| argument(n, "a number of steps"))?;
+        let n: u64 = n.map_or(Ok(1), |n| count(n, "a number of steps"))?;
         let mut inner = self.inner(py)?;
         let inner = &mut *inner;
         let outcome = if n.saturating_mul(self.cost) <= SHORT || self.has_own && n == 1 {
@@ -351,7 +367,7 @@ impl Simulation {
     /// Takes an actuator over: it gives this value from now on.
     fn set(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, name): (_, &str) = (name.py(), argument(name, "a name")?);
-        let value: Numbers<'_> = argument(value, "a number, or a list of numbers")?;
+        let value: Numbers<'_> = numbers(value, "a number, or a list of numbers")?;
         let (element, axes) = self.names.actuator(py, name)?;
         let several;
         let values = match &value {
@@ -372,7 +388,7 @@ impl Simulation {
     /// Puts a body elsewhere.
     fn set_position(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, name): (_, &str) = (name.py(), argument(name, "a name")?);
-        let value: Numbers<'_> = argument(value, "a number, or a list of numbers")?;
+        let value: Numbers<'_> = numbers(value, "a number, or a list of numbers")?;
         let body = self.names.body(py, name)?;
         let outcome = self.inner(py)?.set_position(body, &value.list());
         outcome.map_err(|error| error::plain(py, &error.to_string()))
@@ -381,7 +397,7 @@ impl Simulation {
     /// Gives a body another velocity.
     fn set_velocity(&self, name: &Bound<'_, PyAny>, value: &Bound<'_, PyAny>) -> PyResult<()> {
         let (py, name): (_, &str) = (name.py(), argument(name, "a name")?);
-        let value: Numbers<'_> = argument(value, "a number, or a list of numbers")?;
+        let value: Numbers<'_> = numbers(value, "a number, or a list of numbers")?;
         let body = self.names.body(py, name)?;
         let outcome = self.inner(py)?.set_velocity(body, &value.list());
         outcome.map_err(|error| error::plain(py, &error.to_string()))
@@ -390,9 +406,14 @@ impl Simulation {
     /// A copy that goes on with the same bytes.
     fn copy(&self, py: Python<'_>) -> PyResult<Self> {
         guard(py, || {
+            let own = self
+                .own
+                .lock()
+                .map(|own| own.iter().map(|element| element.clone_ref(py)).collect());
             Ok(Simulation {
                 inner: Single::new(self.inner(py)?.clone()),
                 names: Arc::clone(&self.names),
+                own: Mutex::new(own.unwrap_or_default()),
                 has_own: self.has_own,
                 cost: self.cost,
             })

@@ -1,4 +1,4 @@
-//! How much memory there is: asked before very many bodies are built, since a system that promises more than it has ends
+//! How much memory there is: asked before very many bodies are built or rows are kept, since a system that promises more than it has ends
 //! the process later without a word.
 
 use std::fs::read_to_string;
@@ -36,8 +36,13 @@ fn kilobytes(text: &str, key: &str) -> Option<u64> {
     line.split_whitespace().nth(1)?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
+/// Memory that the process holds now, bytes, where the system says.
+pub fn held() -> Option<u64> {
+    kilobytes(&read_to_string("/proc/self/status").ok()?, "VmRSS:")
+}
+
 /// What is said if so many bytes are not there: how much is needed and how much is free.
-pub(crate) fn lacking(bytes: u64) -> Option<String> {
+pub fn lacking(bytes: u64) -> Option<String> {
     if bytes <= ALWAYS {
         return None;
     }
