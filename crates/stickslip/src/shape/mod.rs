@@ -1,5 +1,6 @@
 //! Shapes of bodies: what they are made of, how heavy they are, and where they touch.
 
+mod closest;
 pub mod mesh;
 pub mod polytope;
 pub mod touch;
