@@ -310,6 +310,11 @@ impl Pair<'_> {
     }
 }
 
+/// How far two shapes are apart along a unit vector.
+pub(super) fn apart_along(a: &Convex<'_>, b: &Convex<'_>, normal: &Vector3<f64>) -> f64 {
+    normal.dot(&(a.support(&-normal) - b.support(normal))) - a.radius - b.radius
+}
+
 /// The signed distance of two shapes, exact to rounding where flat sides, edges and corners meet, and to 1e-12 of the size where curved ones do.
 pub(super) fn closest(a: &Convex<'_>, b: &Convex<'_>) -> Closest {
     let radius = a.radius + b.radius;

@@ -7,7 +7,7 @@
 //! What holds a pair is found by kinds of shapes; that none is missed does not rest on it (`Near::complete`): of every pair within reach there is a point
 //! whose gap is the signed distance of the two, and points that would come nearest if one turned about it.
 
-use super::closest::{Closest, Convex, Core, after_turning, closest};
+use super::closest::{Closest, Convex, Core, after_turning, apart_along, closest};
 use super::polytope::{Face, Polytope};
 use super::{Placed, Solid};
 use nalgebra::{Matrix3, Vector3};
@@ -38,6 +38,8 @@ const INSIDE: f64 = 1e-9;
 const PARALLEL: f64 = 1e-6;
 /// Gaps that differ by less than this part of the size are the same.
 const SAME: f64 = 1e-9;
+/// Overlaps below this part of the size are as deep along any direction in which the bodies touch.
+const GRAZING: f64 = 1e-7;
 /// Features of the nearest points of two bodies, and of those that come nearest when one turns.
 const NEAREST: u32 = 1 << 17;
 /// Axes about which a body is turned to see what comes nearest then.
@@ -106,10 +108,14 @@ pub fn touches(first: &Placed<'_>, second: &Placed<'_>, reach: f64, lean: &Vecto
             }
         }
         (Solid::Cylinder { radius, half, prism }, other) => {
-            room.cylinder((*radius, *half), prism, &own, other);
+            let apart = room.cylinder((*radius, *half), prism, &own, other);
             if let Some(other) = convex(other) {
                 let pair = [own.with(Core::Cylinder(*radius, *half), 0.0), other];
-                room.complete(from, &pair, None, FLAT);
+                // On its side it touches along a line.
+                let axis = own.turn.column(2);
+                let side = |touch: &Touch| touch.normal.dot(&axis).abs() < 0.5;
+                let enough = if room.out[from..].iter().all(side) { LINE } else { FLAT };
+                room.complete(from, &pair, apart, enough);
             }
         }
         // Fixed bodies do not meet.
@@ -373,10 +379,14 @@ impl Near<'_> {
                     self.out.truncate(from);
                     return;
                 }
-                // Nothing is deeper than the bodies are; what seems so belongs to another direction.
+                // Nothing is deeper than the bodies are, and along the normal of what touches they do not overlap: what seems so belongs to another direction.
+                let slack = 2.0 * PREFERENCE * size;
                 let mut kept = from;
                 for index in from..self.out.len() {
-                    if self.out[index].gap >= gap - 2.0 * PREFERENCE * size {
+                    let touch = &self.out[index];
+                    let own = touch.gap >= gap - slack
+                        && apart_along(a, b, &touch.normal) >= gap - slack - (touch.gap - gap).max(0.0);
+                    if own {
                         self.out.swap(kept, index);
                         kept += 1;
                     }
@@ -888,12 +898,18 @@ impl Near<'_> {
         }
     }
 
-    fn cylinder(&mut self, (radius, half): (f64, f64), prism: &Polytope, seat: &Seat, other: &Solid) {
+    /// A cylinder and another body. How far they are apart at least, where that is known.
+    fn cylinder(&mut self, (radius, half): (f64, f64), prism: &Polytope, seat: &Seat, other: &Solid) -> Option<f64> {
         match other {
             Solid::Plane(plane) => {
                 self.cylinder_on((radius, half), seat, &plane.normal, plane.offset, None);
+                None
             }
-            Solid::Polytope(polytope) => self.cylinder_polytope((radius, half), seat, polytope),
+            Solid::Polytope(polytope) => {
+                let apart = self.cylinder_polytope((radius, half), seat, polytope);
+                // An overlap may be less deep along a direction that was not looked at.
+                (apart >= -GRAZING * (radius + half).min(polytope.size)).then_some(apart)
+            }
             Solid::Cylinder {
                 radius: r,
                 half: h,
@@ -911,7 +927,8 @@ impl Near<'_> {
                 let parallel = upright > 1.0 - PARALLEL * PARALLEL;
                 let inside = |part: f64| part > 0.0 && part < 1.0;
                 if parallel && across >= along && along < 0.0 || !parallel && inside(s) && inside(t) {
-                    self.rods(&one, radius, &two, *r);
+                    let apart = self.rods(&one, radius, &two, *r);
+                    return (apart >= -GRAZING * (radius + half).min(r + h)).then_some(apart);
                 } else if upright > 0.9 {
                     let out = seat.shift.z.signum();
                     let height = |face: &Face| out * face.normal.z;
@@ -920,6 +937,7 @@ impl Near<'_> {
                         self.face_points(prism, seat, b, end, 0);
                     }
                 }
+                None
             }
             Solid::Mesh(mesh) => {
                 let (low, high) = bounds(prism, seat);
@@ -927,8 +945,9 @@ impl Near<'_> {
                 mesh.near(low.add_scalar(-reach), high.add_scalar(reach), &mut |_, triangle| {
                     self.triangle(prism, seat, triangle);
                 });
+                None
             }
-            Solid::Sphere(_) | Solid::Capsule { .. } => (),
+            Solid::Sphere(_) | Solid::Capsule { .. } => None,
         }
     }
 
@@ -989,7 +1008,8 @@ impl Near<'_> {
         }
     }
 
-    fn cylinder_polytope(&mut self, (radius, half): (f64, f64), seat: &Seat, polytope: &Polytope) {
+    /// A cylinder and a polytope. How far they are apart at least.
+    fn cylinder_polytope(&mut self, (radius, half): (f64, f64), seat: &Seat, polytope: &Polytope) -> f64 {
         let axis: Vector3<f64> = seat.turn.column(2).into();
         let size = polytope.size.min(radius + half);
         let (mut flat, mut face) = (f64::NEG_INFINITY, 0);
@@ -1036,8 +1056,9 @@ impl Near<'_> {
                 }
             }
         }
-        if flat.max(cap).max(side) > self.reach {
-            return;
+        let apart = flat.max(cap).max(side);
+        if apart > self.reach {
+            return apart;
         }
         let preference = PREFERENCE * size;
         if flat + preference >= side.max(cap) {
@@ -1051,6 +1072,7 @@ impl Near<'_> {
         } else {
             self.cylinder_side((radius, half), seat, polytope, &out);
         }
+        apart
     }
 
     /// Corners of a polytope, and where its edges leave the rim, under an end of a cylinder.
