@@ -113,6 +113,12 @@ pub(crate) struct SceneRoom {
     fat: Vec<[Vector3<f64>; 2]>,
     near: Vec<(u32, u32)>,
     touches: touch::Touches,
+    touched: Vec<Touched>,
+    /// Touches in the order of the bodies that they join, and whether each is only an edge that is not felt.
+    by_bodies: Vec<([u64; 2], usize)>,
+    hidden: Vec<bool>,
+    /// Whether something may lie across several shapes of one body, or of the ground.
+    tiled: bool,
     pub(crate) found: Vec<Found>,
     pub(super) islands: Vec<Joined>,
     spare: Vec<Joined>,
@@ -130,6 +136,13 @@ pub(crate) struct SceneRoom {
     /// The number of each rigid body and of each linkage among the bodies of all islands.
     rigid: Vec<Option<usize>>,
     linked: Vec<Option<usize>>,
+}
+
+/// A point where two shapes touch.
+#[derive(Clone, Copy, Debug)]
+struct Touched {
+    colliders: [usize; 2],
+    touch: touch::Touch,
 }
 
 /// Where a shape is and how far it may go.
@@ -195,7 +208,18 @@ pub(crate) struct Begin<'a> {
 impl SceneRoom {
     pub(crate) fn new(network: &Network) -> Self {
         let mut room = SceneRoom::default();
-        if network.scene.is_some() {
+        if let Some(scene) = &network.scene {
+            let same = |pair: &[Collider]| {
+                let [one, other] = pair else { return false };
+                one.group == other.group || body_number(one.body) == body_number(other.body)
+            };
+            room.tiled = scene.colliders.windows(2).any(same)
+                || scene
+                    .colliders
+                    .iter()
+                    .filter(|collider| collider.body == Attachment::Ground)
+                    .count()
+                    > 1;
             for (island, joined) in network.islands.iter().enumerate() {
                 room.first_body.push(room.bodies.len());
                 room.bodies.extend((0..joined.bodies.len()).map(|body| (island, body)));
@@ -218,11 +242,91 @@ impl SceneRoom {
     pub(crate) fn detect(&mut self, begin: &Begin<'_>) {
         self.place(begin);
         self.broad(begin.scene);
-        self.found.clear();
-        for index in 0..self.near.len() {
-            let (a, b) = self.near[index];
-            self.meet(begin, [a as usize, b as usize]);
+        self.touched.clear();
+        let groups = |(a, b): (u32, u32)| [a, b].map(|c| begin.scene.colliders[c as usize].group);
+        let mut index = 0;
+        while index < self.near.len() {
+            // Shapes of one body are one: what touches two of them at one place touches once.
+            let (pair, first, from) = (groups(self.near[index]), index, self.touched.len());
+            while index < self.near.len() && groups(self.near[index]) == pair {
+                let (a, b) = self.near[index];
+                self.meet(begin.scene, [a as usize, b as usize]);
+                index += 1;
+            }
+            if index - first > 1 && self.touched.len() - from > 1 {
+                let (a, b) = self.near[first];
+                let size = [a, b].map(|c| begin.scene.colliders[c as usize].solid.size());
+                touch::merge(&mut self.touched, from, touch::FLUSH * size[0].min(size[1]), |t| {
+                    &t.touch
+                });
+            }
         }
+        if self.tiled && self.touched.len() > 1 {
+            self.hide_edges(begin.scene);
+        }
+        self.note(begin);
+    }
+
+    /// Forgets touches of edges that lie level with a plane on which the body is already: tiles that are flush are felt as one.
+    fn hide_edges(&mut self, scene: &Scene) {
+        let number = |c: usize| body_number(scene.colliders[c].body);
+        self.by_bodies.clear();
+        for (index, touched) in self.touched.iter().enumerate() {
+            let [a, b] = touched.colliders.map(number);
+            self.by_bodies.push(([a.min(b), a.max(b)], index));
+        }
+        self.by_bodies.sort_unstable();
+        self.hidden.clear();
+        self.hidden.resize(self.touched.len(), false);
+        for run in self.by_bodies.chunk_by(|one, other| one.0 == other.0) {
+            for &(bodies, edge) in run {
+                self.hidden[edge] = run.iter().any(|&(_, face)| {
+                    !self.hidden[face]
+                        && bodies
+                            .iter()
+                            .any(|&of| self.hides(scene, [face, edge].map(|i| &self.touched[i]), |c| number(c) == of))
+                });
+            }
+        }
+        let mut index = 0;
+        self.touched.retain(|_| {
+            index += 1;
+            !self.hidden[index - 1]
+        });
+    }
+
+    /// Whether the plane on which a body touches one shape of another body parts it from another shape of that, which it touches elsewhere, and which is level with that plane.
+    fn hides(&self, scene: &Scene, [face, edge]: [&Touched; 2], is_of: impl Fn(usize) -> bool) -> bool {
+        let side = |touched: &Touched| usize::from(!is_of(touched.colliders[0]));
+        let (f, e) = (side(face), side(edge));
+        let shape = edge.colliders[e];
+        if face.colliders[f] == shape {
+            return false;
+        }
+        // Both normals away from the shapes.
+        let away = |touched: &Touched, side: usize| {
+            if side == 1 {
+                touched.touch.normal
+            } else {
+                -touched.touch.normal
+            }
+        };
+        let normal = away(face, f);
+        if !edge.touch.is_apart(&normal, &away(edge, e)) {
+            return false;
+        }
+        let (body, other) = (edge.colliders[1 - e], face.colliders[1 - f]);
+        let slack = touch::FLUSH
+            * [body, shape]
+                .map(|c| scene.colliders[c].solid.size())
+                .into_iter()
+                .fold(f64::INFINITY, f64::min);
+        let levels = [0.0, face.touch.gap].map(|gap| normal.dot(&face.touch.point) - gap);
+        let highest = self.placed[shape].highest(&scene.colliders[shape].solid, &normal);
+        let lowest = || -self.placed[body].highest(&scene.colliders[body].solid, &-normal);
+        levels
+            .into_iter()
+            .any(|level| (highest - level).abs() <= slack && (body == other || lowest() >= level - slack))
     }
 
     /// Where the shapes are.
@@ -286,35 +390,50 @@ impl SceneRoom {
                 }
             }
         }
-        self.near.sort_unstable();
+        self.near
+            .sort_unstable_by_key(|&(a, b)| ([a, b].map(|c| scene.colliders[c as usize].group), a, b));
     }
 
     /// The points of a pair.
-    fn meet(&mut self, begin: &Begin<'_>, colliders: [usize; 2]) {
-        let [one, other] = colliders.map(|c| self.placed[c]);
+    fn meet(&mut self, scene: &Scene, colliders: [usize; 2]) {
+        let [one, other] = colliders.map(|c| &self.placed[c]);
         if (0..3).any(|i| one.low[i] > other.high[i] || other.low[i] > one.high[i]) {
             return;
         }
         self.touches.found.clear();
+        let [first, second] = colliders.map(|c| &scene.colliders[c].solid);
+        let (a, b) = (one.on(first), other.on(second));
+        let (reach, lean) = (one.reach + other.reach, one.free - other.free);
+        touches(&a, &b, reach, &lean, &mut self.touches);
+        let found = self.touches.found.iter();
+        self.touched.extend(found.map(|&touch| Touched { colliders, touch }));
+    }
+
+    /// Makes candidates of the points that were found.
+    fn note(&mut self, begin: &Begin<'_>) {
+        self.found.clear();
+        let mut from = 0;
+        while from < self.touched.len() {
+            let colliders = self.touched[from].colliders;
+            let same = self.touched[from..]
+                .iter()
+                .take_while(|touched| touched.colliders == colliders);
+            let to = from + same.count();
+            self.note_pair(begin, colliders, from..to);
+            from = to;
+        }
+    }
+
+    /// Makes candidates of the points of a pair.
+    fn note_pair(&mut self, begin: &Begin<'_>, colliders: [usize; 2], which: Range<usize>) {
         let scene = begin.scene;
         let [first, second] = colliders.map(|c| &scene.colliders[c]);
-        let (a, b) = (one.on(&first.solid), other.on(&second.solid));
-        touches(
-            &a,
-            &b,
-            one.reach + other.reach,
-            &(one.free - other.free),
-            &mut self.touches,
-        );
-        if self.touches.found.is_empty() {
-            return;
-        }
         let pairing = scene.pairing(colliders);
         let bodies = [first.body, second.body];
         let frames = bodies.map(|body| body.frame(begin.network, begin.before, begin.frames, begin.linkages));
         let belt = frames[0].rotation * first.belt - frames[1].rotation * second.belt;
         let remembered = stuck_keys(begin.before, &scene.memory);
-        for &touch in &self.touches.found {
+        for &Touched { touch, .. } in &self.touched[which] {
             let point = Touch {
                 gap: touch.gap,
                 normal: touch.normal,
@@ -521,7 +640,23 @@ fn moves(collider: &Collider) -> bool {
     matches!(collider.body, Attachment::Rigid(_) | Attachment::Link { .. })
 }
 
+/// A number for each body, 0 for the ground.
+fn body_number(body: Attachment) -> u64 {
+    match body {
+        Attachment::Ground => 0,
+        Attachment::Rigid(body) => 1 + ((body as u64) << 2),
+        Attachment::Point { coordinate, .. } => 2 + ((coordinate.q as u64) << 2),
+        Attachment::Link { linkage, link } => 3 + ((linkage as u64) << 34 | (link as u64) << 2),
+        Attachment::Own { own, frame } => 4 + ((own as u64) << 34 | (frame as u64) << 2),
+    }
+}
+
 impl Stance {
+    /// How far a shape reaches in a direction.
+    fn highest(&self, solid: &Solid, direction: &Vector3<f64>) -> f64 {
+        direction.dot(&self.position) + solid.highest(&self.rotation.tr_mul(direction))
+    }
+
     fn on<'a>(&self, solid: &'a Solid) -> Placed<'a> {
         Placed {
             solid,
@@ -655,6 +790,29 @@ pub struct FoundContact<'a> {
 }
 
 impl Scene {
+    /// Bodies whose middle is inside of a mesh, where they touch none of its triangles from outside, and how deep.
+    fn inside_meshes(&self, room: &SceneRoom) -> Vec<([String; 2], f64)> {
+        let mut inside = Vec::new();
+        for (a, b) in room.near.iter().map(|&(a, b)| (a as usize, b as usize)) {
+            for (body, scenery) in [(a, b), (b, a)] {
+                let Solid::Mesh(mesh) = &self.colliders[scenery].solid else {
+                    continue;
+                };
+                let (place, at) = (&room.placed[scenery], &room.placed[body]);
+                let depth = mesh.depth(&place.rotation.tr_mul(&(at.position - place.position)));
+                let round = match self.colliders[body].solid {
+                    Solid::Sphere(radius) | Solid::Capsule { radius, .. } => radius,
+                    _ => 0.0,
+                };
+                if depth > 0.0 {
+                    let names = [a, b].map(|c| self.names[self.colliders[c].group].clone());
+                    inside.push((names, depth + round));
+                }
+            }
+        }
+        inside
+    }
+
     /// The contacts of the last step.
     pub(crate) fn listed<'a>(&'a self, room: &'a SceneRoom) -> impl Iterator<Item = FoundContact<'a>> {
         room.found.iter().map(|found| {
@@ -720,6 +878,12 @@ impl Network {
                     Some((_, depth)) => *depth = depth.max(-found.touch.gap),
                     None => deepest.push((names, -found.touch.gap)),
                 }
+            }
+        }
+        for (names, depth) in scene.inside_meshes(&room) {
+            match deepest.iter_mut().find(|(other, _)| *other == names) {
+                Some((_, known)) => *known = depth.max(*known),
+                None => deepest.push((names, depth)),
             }
         }
         deepest

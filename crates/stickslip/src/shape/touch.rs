@@ -8,6 +8,7 @@
 //! whose gap is the signed distance of the two, and points that would come nearest if one turned about it.
 
 use super::closest::{Closest, Convex, Core, after_turning, apart_along, closest};
+use super::mesh::Mesh;
 use super::polytope::{Face, Polytope};
 use super::{Placed, Solid};
 use nalgebra::{Matrix3, Vector3};
@@ -25,15 +26,33 @@ pub struct Touch {
     pub point: Vector3<f64>,
     /// Whether a corner of one body touches a face of the other: the same points touch in the next step.
     pub corner: bool,
+    /// Whether it is only where an outline cuts what touches: between other points it carries nothing.
+    pub cut: bool,
+    /// Whether an edge or something round is met, whose normal changes from place to place, and not a face.
+    pub edge: bool,
 }
 
-/// Points on the rim of a cylinder that stands on its end.
-const RING: u32 = 8;
+const HALF: f64 = std::f64::consts::FRAC_1_SQRT_2;
+/// Points on the rim of a cylinder that stands on its end: cosine and sine of their angles.
+const RING: [[f64; 2]; 8] = [
+    [1.0, 0.0],
+    [HALF, HALF],
+    [0.0, 1.0],
+    [-HALF, HALF],
+    [-1.0, 0.0],
+    [-HALF, -HALF],
+    [0.0, -1.0],
+    [HALF, -HALF],
+];
 /// A face is preferred to an edge, and the face of the second body to that of the first, if it is deeper by no more than this part of
 /// the size: what lies flat shall not change its mind.
 const PREFERENCE: f64 = 1e-4;
 /// Points closer to the outline of a face than this part of the size are inside.
 const INSIDE: f64 = 1e-9;
+/// Surfaces that are level with each other by this part of the size are one: what slides from one to the other does not feel the edge.
+pub const FLUSH: f64 = 2e-6;
+/// Normals whose cosine is less than 1 by no more than this are the same: 1.4 mrad.
+const ALIKE: f64 = 1e-6;
 /// Sine of the angle below which lines are parallel, and cylinders stand upright.
 const PARALLEL: f64 = 1e-6;
 /// Gaps that differ by less than this part of the size are the same.
@@ -58,6 +77,8 @@ pub struct Touches {
     /// The points.
     pub found: Vec<Touch>,
     clipping: Clipping,
+    edges: Vec<Touch>,
+    pieces: Vec<usize>,
 }
 
 /// Room to clip a face to the outline of another: corners with the line that leads on from each and whether the body has them, and points that were kept.
@@ -79,7 +100,12 @@ pub fn touches(first: &Placed<'_>, second: &Placed<'_>, reach: f64, lean: &Vecto
         }
         return;
     }
-    let Touches { found: out, clipping } = to;
+    let Touches {
+        found: out,
+        clipping,
+        edges,
+        pieces,
+    } = to;
     // In the axes of the second body, about its position: differences of near numbers.
     let turn = second.rotation.tr_mul(&first.rotation);
     let shift = second.rotation.tr_mul(&(first.position - second.position));
@@ -89,6 +115,8 @@ pub fn touches(first: &Placed<'_>, second: &Placed<'_>, reach: f64, lean: &Vecto
         lean: second.rotation.tr_mul(lean),
         out,
         clipping,
+        edges,
+        pieces,
     };
     let own = Seat { turn, shift };
     match (first.solid, second.solid) {
@@ -107,8 +135,8 @@ pub fn touches(first: &Placed<'_>, second: &Placed<'_>, reach: f64, lean: &Vecto
                 room.complete(from, &[own.with(Core::Rod(*half), *radius), other], apart, LINE);
             }
         }
-        (Solid::Cylinder { radius, half, prism }, other) => {
-            let apart = room.cylinder((*radius, *half), prism, &own, other);
+        (Solid::Cylinder { radius, half }, other) => {
+            let apart = room.cylinder((*radius, *half), &own, other);
             if let Some(other) = convex(other) {
                 let pair = [own.with(Core::Cylinder(*radius, *half), 0.0), other];
                 // On its side it touches along a line.
@@ -121,18 +149,8 @@ pub fn touches(first: &Placed<'_>, second: &Placed<'_>, reach: f64, lean: &Vecto
         // Fixed bodies do not meet.
         (Solid::Plane(_) | Solid::Mesh(_), _) => (),
         (Solid::Polytope(a), Solid::Mesh(mesh)) => {
-            let (low, high) = bounds(a, &own);
-            mesh.near(
-                low.add_scalar(-reach),
-                high.add_scalar(reach),
-                &mut |index, triangle| {
-                    let from = room.out.len();
-                    room.triangle(a, &own, triangle);
-                    for touch in &mut room.out[from..] {
-                        touch.feature = ((index as u32 % 4096) << 8) | (touch.feature % 256);
-                    }
-                },
-            );
+            let extent = bounds(a, &own);
+            room.on_pieces(mesh, extent, &mut |room, piece| room.piece(a, &own, piece));
         }
         (Solid::Polytope(_), Solid::Sphere(_) | Solid::Capsule { .. } | Solid::Cylinder { .. }) => (),
     }
@@ -140,6 +158,97 @@ pub fn touches(first: &Placed<'_>, second: &Placed<'_>, reach: f64, lean: &Vecto
         touch.point = second.position + second.rotation * touch.point;
         touch.normal = second.rotation * touch.normal;
     }
+}
+
+impl Touch {
+    /// Whether a point on something level with the plane that this one is on can only be an edge that the body does not feel. `highest` is how far that reaches along this normal.
+    pub fn hides(&self, other: &Touch, highest: f64, size: f64) -> bool {
+        let level = self.normal.dot(&self.point) - self.gap;
+        other.is_apart(&self.normal, &other.normal) && (highest - level).abs() <= FLUSH * size
+    }
+}
+
+impl Touch {
+    /// Whether its normal, turned as the other one is, is another one. That of an edge is, however near; those of two faces may be written with rounding.
+    pub fn is_apart(&self, other: &Vector3<f64>, own: &Vector3<f64>) -> bool {
+        if self.edge {
+            own.cross(other).norm() > INSIDE
+        } else {
+            differ(own, other)
+        }
+    }
+}
+
+/// Whether unit normals are not the same.
+fn differ(one: &Vector3<f64>, other: &Vector3<f64>) -> bool {
+    one.dot(other) < 1.0 - ALIKE
+}
+
+/// Makes one of points that are at the same place with the same normal, and forgets those that an outline cuts out between others on the same plane, from `from` on. What is level to `near` is
+/// the same.
+pub fn merge<T>(found: &mut Vec<T>, from: usize, near: f64, touch: impl Fn(&T) -> &Touch) {
+    let mut i = from;
+    while i < found.len() {
+        let this = touch(&found[i]);
+        let others = || (from..found.len()).filter(|&k| k != i).map(|k| (k, touch(&found[k])));
+        // Of the same points a corner is kept, and what is cut is not.
+        let rank = |touch: &Touch, k: usize| (!touch.corner, touch.cut, touch.edge, k);
+        let double = others().any(|(k, other)| {
+            !differ(&other.normal, &this.normal)
+                && (other.point - this.point).norm() <= near
+                && rank(other, k) < rank(this, i)
+        });
+        if double || this.cut && is_between(this, others().map(|(_, other)| other), near) {
+            found.remove(i);
+        } else {
+            i += 1;
+        }
+    }
+}
+
+/// Whether a point is carried by others with the same normal: between two of them, or in a triangle of them, and no deeper.
+fn is_between<'a>(this: &Touch, others: impl Iterator<Item = &'a Touch> + Clone, near: f64) -> bool {
+    let level = |touch: &Touch| touch.normal.dot(&touch.point) - touch.gap;
+    let alike =
+        others.filter(|other| !differ(&other.normal, &this.normal) && (level(other) - level(this)).abs() <= near);
+    let flat = |touch: &Touch| {
+        let from = touch.point - this.point;
+        from - from.dot(&this.normal) * this.normal
+    };
+    for one in alike.clone() {
+        let a = flat(one);
+        for other in alike.clone() {
+            let b = flat(other);
+            let length = (b - a).norm();
+            if length <= near {
+                continue;
+            }
+            let part = -a.dot(&(b - a)) / (length * length);
+            let side = |p: &Vector3<f64>| this.normal.dot(&(b - a).cross(&(p - a))) / length;
+            let off = side(&Vector3::zeros());
+            if off.abs() <= near {
+                let gap = one.gap + part * (other.gap - one.gap);
+                if (0.0..=1.0).contains(&part) && this.gap >= gap - near {
+                    return true;
+                }
+            } else if off > 0.0 {
+                // Inside of a triangle whose third corner lies on the same side.
+                for third in alike.clone() {
+                    let c = flat(third);
+                    let turn = |p: &Vector3<f64>, q: &Vector3<f64>| this.normal.dot(&p.cross(q));
+                    let parts = [turn(&b, &c), turn(&c, &a), turn(&a, &b)];
+                    let sum: f64 = parts.iter().sum();
+                    if parts.iter().all(|part| *part > 0.0) && sum > near * length {
+                        let gap = (parts[0] * one.gap + parts[1] * other.gap + parts[2] * third.gap) / sum;
+                        if this.gap >= gap - near {
+                            return true;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    false
 }
 
 /// The order in which a pair is looked at: the first has the higher rank.
@@ -191,7 +300,7 @@ fn convex(solid: &Solid) -> Option<Convex<'_>> {
         Solid::Plane(_) | Solid::Mesh(_) => None,
         Solid::Sphere(radius) => Some(second_core(Core::Point, *radius)),
         Solid::Capsule { radius, half } => Some(second_core(Core::Rod(*half), *radius)),
-        Solid::Cylinder { radius, half, .. } => Some(second_core(Core::Cylinder(*radius, *half), 0.0)),
+        Solid::Cylinder { radius, half } => Some(second_core(Core::Cylinder(*radius, *half), 0.0)),
         Solid::Polytope(polytope) => Some(second_core(Core::Polytope(polytope), 0.0)),
     }
 }
@@ -206,6 +315,14 @@ fn bounds(polytope: &Polytope, seat: &Seat) -> (Vector3<f64>, Vector3<f64>) {
     let mut corners = polytope.vertices.iter().map(|vertex| seat.at(vertex));
     let first = corners.next().unwrap_or_default();
     corners.fold((first, first), |(low, high), p| (low.inf(&p), high.sup(&p)))
+}
+
+/// Where a polytope begins and ends in a direction.
+fn extent(polytope: &Polytope, direction: &Vector3<f64>) -> [f64; 2] {
+    let along = polytope.vertices.iter().map(|vertex| direction.dot(vertex));
+    along.fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], x| {
+        [low.min(x), high.max(x)]
+    })
 }
 
 /// The nearest point of a segment, as the part of it.
@@ -290,7 +407,7 @@ fn sides<'a>(polytope: &'a Polytope, face: &'a Face) -> impl Iterator<Item = (Ve
 }
 
 /// The nearest point of a polytope to a point outside, and the face if it lies inside one; where the point is inside, the nearest face.
-fn nearest(polytope: &Polytope, point: &Vector3<f64>) -> (Vector3<f64>, Option<usize>) {
+pub(super) fn nearest(polytope: &Polytope, point: &Vector3<f64>) -> (Vector3<f64>, Option<usize>) {
     let height = |face: &Face| face.normal.dot(point) - face.offset;
     let mut best = (f64::INFINITY, *point, None);
     let mut deepest = (f64::NEG_INFINITY, 0);
@@ -339,6 +456,95 @@ struct Near<'a> {
     lean: Vector3<f64>,
     out: &'a mut Vec<Touch>,
     clipping: &'a mut Clipping,
+    /// Touches of edges of a mesh, and the piece of each touch.
+    edges: &'a mut Vec<Touch>,
+    pieces: &'a mut Vec<usize>,
+}
+
+/// What bounds a flat place on which a cylinder may be.
+#[derive(Clone, Copy)]
+enum Outline<'a> {
+    Endless,
+    Face(&'a Polytope, &'a Face),
+    /// The end of a cylinder along z about the origin.
+    Disc(f64),
+}
+
+impl Outline<'_> {
+    fn holds(&self, point: &Vector3<f64>) -> bool {
+        match self {
+            Outline::Endless => true,
+            Outline::Face(polytope, face) => within_sides(polytope, face, point),
+            Outline::Disc(radius) => libm::hypot(point.x, point.y) <= radius * (1.0 + INSIDE),
+        }
+    }
+
+    /// Whether it holds all points this far from a point.
+    fn holds_disc(&self, middle: &Vector3<f64>, radius: f64) -> bool {
+        match self {
+            Outline::Endless => true,
+            Outline::Face(polytope, face) => {
+                sides(polytope, face).all(|(corner, outward)| outward.dot(&(middle - corner)) + radius <= 0.0)
+            }
+            Outline::Disc(r) => libm::hypot(middle.x, middle.y) + radius <= *r,
+        }
+    }
+
+    /// The part of a segment that lies within, and which sides cut it.
+    fn part(&self, segment: &[Vector3<f64>; 2]) -> Option<[(f64, Option<u32>); 2]> {
+        match self {
+            Outline::Endless => Some([(0.0, None), (1.0, None)]),
+            Outline::Face(polytope, face) => within(polytope, face, segment),
+            Outline::Disc(radius) => {
+                let along = segment[1] - segment[0];
+                let parts = crossings(&segment[0], &along, *radius * (1.0 + INSIDE))?;
+                let low = if parts[0] > 0.0 {
+                    (parts[0], Some(0))
+                } else {
+                    (0.0, None)
+                };
+                let high = if parts[1] < 1.0 {
+                    (parts[1], Some(1))
+                } else {
+                    (1.0, None)
+                };
+                (low.0 <= high.0).then_some([low, high])
+            }
+        }
+    }
+}
+
+/// Where a line crosses a cylinder about z: the parts of it, ascending. A line along z crosses it nowhere or everywhere.
+fn crossings(from: &Vector3<f64>, along: &Vector3<f64>, radius: f64) -> Option<[f64; 2]> {
+    let (from, along) = (from.xy(), along.xy());
+    let (a, b, c) = (
+        along.norm_squared(),
+        from.dot(&along),
+        from.norm_squared() - radius * radius,
+    );
+    let root = b * b - a * c;
+    if a <= 1e-30 * radius * radius {
+        return (c <= 0.0).then_some([f64::NEG_INFINITY, f64::INFINITY]);
+    }
+    (root >= 0.0).then(|| [(-b - root.sqrt()) / a, (-b + root.sqrt()) / a])
+}
+
+/// Whether a point of its plane is within the outline of a face.
+fn within_sides(polytope: &Polytope, face: &Face, point: &Vector3<f64>) -> bool {
+    sides(polytope, face).all(|(corner, outward)| outward.dot(&(point - corner)) <= INSIDE * polytope.size)
+}
+
+/// A number of 19 bits for a feature on a piece of a mesh; hardly two near each other have the same.
+fn numbered(piece: usize, feature: u32) -> u32 {
+    ((piece as u32).wrapping_mul(0x9e37_79b1) ^ feature.wrapping_mul(0x85eb_ca6b)) >> 13
+}
+
+/// Whether a point lies on a piece of a mesh.
+fn is_on(piece: &Polytope, point: &Vector3<f64>) -> bool {
+    let face = &piece.faces[0];
+    let slack = FLUSH * piece.size;
+    (face.normal.dot(point) - face.offset).abs() <= slack
+        && sides(piece, face).all(|(corner, outward)| outward.dot(&(point - corner)) <= slack)
 }
 
 impl Near<'_> {
@@ -350,6 +556,8 @@ impl Near<'_> {
                 normal,
                 point,
                 corner,
+                cut: false,
+                edge: false,
             });
         }
     }
@@ -394,7 +602,9 @@ impl Near<'_> {
                 self.out.truncate(kept);
                 let point = cores[0] - a.radius * normal;
                 if self.out[from..].iter().all(|touch| touch.gap > gap + same) {
+                    let before = self.out.len();
                     self.push(NEAREST, gap, normal, point, false);
+                    self.mark_edges(before);
                 }
                 (gap, normal, point)
             }
@@ -421,9 +631,70 @@ impl Near<'_> {
                 (from - normal.dot(&from) * normal).norm() < APART * size
             });
             if !known {
+                let before = self.out.len();
                 self.push(NEAREST + 1 + k, between, normal, point, false);
+                self.mark_edges(before);
             }
         }
+    }
+
+    /// Marks what was found last, from `before` on, as on an edge.
+    fn mark_edges(&mut self, before: usize) {
+        for touch in &mut self.out[before..] {
+            touch.edge = true;
+        }
+    }
+
+    /// A point where an outline cuts a line or a face.
+    fn push_cut(&mut self, feature: u32, gap: f64, normal: Vector3<f64>, point: Vector3<f64>) {
+        let before = self.out.len();
+        self.push(feature, gap, normal, point, false);
+        if let Some(touch) = self.out.get_mut(before) {
+            touch.cut = true;
+        }
+    }
+
+    /// A body against the pieces of a mesh that are near.
+    fn on_pieces(
+        &mut self,
+        mesh: &Mesh,
+        (low, high): (Vector3<f64>, Vector3<f64>),
+        touch: &mut dyn FnMut(&mut Self, &Polytope),
+    ) {
+        let (from, reach) = (self.out.len(), self.reach);
+        let size = 0.5 * (high - low).norm();
+        self.pieces.clear();
+        mesh.near(low.add_scalar(-reach), high.add_scalar(reach), &mut |index, piece| {
+            let before = self.out.len();
+            touch(self, piece);
+            for touch in &mut self.out[before..] {
+                // A corner of the body keeps its number from piece to piece; other points are known by the piece, too.
+                if !touch.corner || touch.feature >= 1 << 18 {
+                    touch.feature = 1 << 19 | numbered(index, touch.feature);
+                }
+                self.pieces.push(index);
+            }
+        });
+        if self.pieces.first() == self.pieces.last() {
+            return;
+        }
+        // A piece that is level with the plane of another on which the body is cannot be met at its edges.
+        let mut i = from;
+        while i < self.out.len() {
+            let piece = mesh.piece(self.pieces[i - from]);
+            let hidden = (from..self.out.len()).any(|k| {
+                let face = &self.out[k];
+                self.pieces[k - from] != self.pieces[i - from]
+                    && face.hides(&self.out[i], piece.highest(&face.normal), size.min(piece.size))
+            });
+            if hidden {
+                self.out.remove(i);
+                self.pieces.remove(i - from);
+            } else {
+                i += 1;
+            }
+        }
+        merge(self.out, from, FLUSH * size, |touch| touch);
     }
 
     /// A round end, a sphere about `centre`, and a point of the other body.
@@ -435,6 +706,7 @@ impl Near<'_> {
         } else {
             Vector3::z()
         };
+        let before = self.out.len();
         self.push(
             feature,
             distance - other - radius,
@@ -442,6 +714,7 @@ impl Near<'_> {
             centre - radius * normal,
             false,
         );
+        self.mark_edges(before);
     }
 
     fn sphere(&mut self, radius: f64, centre: &Vector3<f64>, other: &Solid) {
@@ -467,7 +740,7 @@ impl Near<'_> {
                     None => self.round(0, centre, radius, &foot, 0.0),
                 }
             }
-            Solid::Cylinder { radius: r, half, .. } => {
+            Solid::Cylinder { radius: r, half } => {
                 let flat = Vector3::new(centre.x, centre.y, 0.0);
                 let out = flat.norm();
                 let side = if out > 0.0 { flat / out } else { Vector3::x() };
@@ -484,48 +757,45 @@ impl Near<'_> {
             Solid::Mesh(mesh) => {
                 let from = self.out.len();
                 let extent = Vector3::repeat(radius + self.reach);
-                let mut faces: Vec<(usize, Touch, [bool; 3])> = Vec::new();
-                mesh.near(centre - extent, centre + extent, &mut |index, triangle| {
-                    let face = &triangle.faces[0];
+                self.edges.clear();
+                mesh.near(centre - extent, centre + extent, &mut |index, piece| {
+                    let face = &piece.faces[0];
                     let height = face.normal.dot(centre) - face.offset;
                     if height < -radius || height - radius > self.reach {
                         return;
                     }
                     let foot = centre - height * face.normal;
-                    let mut outside = [false; 3];
-                    for (k, (corner, outward)) in sides(triangle, face).enumerate() {
-                        outside[k] = outward.dot(&(foot - corner)) > INSIDE * triangle.size;
-                    }
+                    let inside = within_sides(piece, face, &foot);
                     let before = self.out.len();
-                    if outside == [false; 3] {
+                    if inside {
                         self.push(0, height - radius, face.normal, centre - radius * face.normal, false);
                     } else if height > 0.0 {
-                        let (foot, _) = nearest(triangle, centre);
+                        let (foot, _) = nearest(piece, centre);
                         self.round(0, centre, radius, &foot, 0.0);
                     }
-                    if self.out.len() > before {
-                        let mut touch = self.out[before];
-                        self.out.truncate(before);
+                    if let Some(touch) = self.out.get_mut(before) {
                         touch.feature = index as u32;
-                        faces.push((index, touch, outside));
+                        if !inside {
+                            self.edges.push(*touch);
+                            self.out.truncate(before);
+                        }
                     }
                 });
-                // Faces first. An edge counts where no face beside it does, and once.
-                faces.sort_by(|a, b| {
-                    (a.2 != [false; 3], a.1.gap)
-                        .partial_cmp(&(b.2 != [false; 3], b.1.gap))
-                        .unwrap_or(std::cmp::Ordering::Equal)
-                });
-                for (index, touch, outside) in faces {
-                    let edge = outside != [false; 3];
-                    let taken = self.out[from..].iter().any(|other| {
-                        let beside = mesh.neighbours(index).contains(&(other.feature as usize));
-                        edge && (beside || (other.point - touch.point).norm() < 1e-6 * radius)
-                    });
+                // An edge counts where it is no edge of a face that touches, and once.
+                let faces = self.out.len();
+                for i in 0..self.edges.len() {
+                    let touch = self.edges[i];
+                    let met = touch.point - touch.gap * touch.normal;
+                    let [flat, edges] = [&self.out[from..faces], &self.out[faces..]];
+                    let taken = flat.iter().any(|face| is_on(mesh.piece(face.feature as usize), &met))
+                        || edges
+                            .iter()
+                            .any(|other| (other.point - touch.point).norm() < 1e-6 * radius);
                     if !taken {
                         self.out.push(touch);
                     }
                 }
+                merge(self.out, from, FLUSH * radius, |touch| touch);
             }
         }
     }
@@ -538,12 +808,13 @@ impl Near<'_> {
                 Some(self.rods(&axis, radius, &second, *r))
             }
             Solid::Polytope(polytope) => self.rod(&axis, radius, polytope),
-            Solid::Cylinder { radius: r, half, .. } => {
+            Solid::Cylinder { radius: r, half } => {
                 self.rod_cylinder(&axis, radius, (*r, *half));
                 None
             }
-            // A round end touches as a sphere does; so does a whole capsule that lies on a plane or in a mesh.
+            // A round end touches as a sphere does; so does a whole capsule that lies on a plane, and in a mesh where no edge is under it.
             _ => {
+                let first = self.out.len();
                 for (end, centre) in axis.iter().enumerate() {
                     let from = self.out.len();
                     self.sphere(radius, centre, other);
@@ -551,9 +822,38 @@ impl Near<'_> {
                         touch.feature = touch.feature << 1 | end as u32;
                     }
                 }
+                if let Solid::Mesh(mesh) = other {
+                    self.rod_on_edges(&axis, radius, mesh);
+                    merge(self.out, first, FLUSH * radius, |touch| touch);
+                }
                 None
             }
         }
+    }
+
+    /// The straight part of a rod across the edges of a mesh. Those between pieces in one plane are forgotten afterwards, as the ends carry there.
+    fn rod_on_edges(&mut self, axis: &[Vector3<f64>; 2], radius: f64, mesh: &Mesh) {
+        let far = Vector3::repeat(radius + self.reach);
+        let (low, high) = (axis[0].inf(&axis[1]) - far, axis[0].sup(&axis[1]) + far);
+        mesh.near(low, high, &mut |index, piece| {
+            let face = &piece.faces[0];
+            for (side, (corner, outward)) in sides(piece, face).enumerate() {
+                let next = piece.vertices[face.ring[(side + 1) % face.ring.len()] as usize];
+                let [s, t] = between_segments(axis, &[corner, next]);
+                let (on, met) = (axis[0] + s * (axis[1] - axis[0]), corner + t * (next - corner));
+                let out = on - met;
+                // Not the ends of the rod, and only what is outside of the piece and above it.
+                let slack = INSIDE * piece.size;
+                if s > 0.0 && s < 1.0 && out.dot(&outward) >= -slack && out.dot(&face.normal) > 0.0 {
+                    let feature = 1 << 19 | numbered(index, side as u32);
+                    let before = self.out.len();
+                    self.round(feature, &on, radius, &met, 0.0);
+                    for touch in &mut self.out[before..] {
+                        touch.cut = true;
+                    }
+                }
+            }
+        });
     }
 
     /// Two rods with round ends, along their axes: one point, or two where they are parallel. How far they are apart.
@@ -662,8 +962,11 @@ impl Near<'_> {
             for (end, (part, cut)) in parts.into_iter().enumerate() {
                 let centre = axis[0] + part * along;
                 let gap = flat.normal.dot(&centre) - flat.offset - radius;
-                let feature = cut.map_or(end as u32, |side| 4 + side);
-                self.push(feature, gap, flat.normal, centre - radius * flat.normal, false);
+                let point = centre - radius * flat.normal;
+                match cut {
+                    Some(side) => self.push_cut(4 + side, gap, flat.normal, point),
+                    None => self.push(end as u32, gap, flat.normal, point, false),
+                }
             }
             return (!overlap).then_some(near - radius);
         }
@@ -688,8 +991,8 @@ impl Near<'_> {
         }
     }
 
-    fn triangle(&mut self, polytope: &Polytope, seat: &Seat, triangle: &Polytope) {
-        let face = &triangle.faces[0];
+    fn piece(&mut self, polytope: &Polytope, seat: &Seat, piece: &Polytope) {
+        let face = &piece.faces[0];
         let lowest = polytope
             .vertices
             .iter()
@@ -699,7 +1002,7 @@ impl Near<'_> {
         if lowest < -0.5 * polytope.size || lowest > self.reach {
             return;
         }
-        let _ = self.polytopes(polytope, seat, triangle);
+        let _ = self.polytopes(polytope, seat, piece);
     }
 
     /// Two polytopes: the axis that separates them best, then the points of the face that it belongs to, or those of two edges. How far they are apart
@@ -742,15 +1045,14 @@ impl Near<'_> {
                 if length < 1e-4 {
                     continue;
                 }
-                for normal in [cross / length, -cross / length] {
-                    let own = back * normal;
-                    let lowest = a.vertices.iter().map(|v| own.dot(v)).fold(f64::INFINITY, f64::min);
-                    let highest = b
-                        .vertices
-                        .iter()
-                        .map(|v| normal.dot(v))
-                        .fold(f64::NEG_INFINITY, f64::max);
-                    let height = lowest + normal.dot(&seat.shift) - highest;
+                // Both ways at once: the same corners end it.
+                let normal = cross / length;
+                let own = extent(a, &(back * normal));
+                let (other, shift) = (extent(b, &normal), normal.dot(&seat.shift));
+                for (height, normal) in [
+                    (own[0] + shift - other[1], normal),
+                    (-own[1] - shift + other[0], -normal),
+                ] {
                     if height > crossed {
                         (crossed, axis) = (height, normal);
                     }
@@ -865,7 +1167,10 @@ impl Near<'_> {
             kept.push(point);
             let gap = face.normal.dot(&point) - face.offset;
             let feature = flag | line.min(before) << 8 | line.max(before);
-            self.push(feature, gap, face.normal, point, own);
+            match own {
+                true => self.push(feature, gap, face.normal, point, true),
+                false => self.push_cut(feature, gap, face.normal, point),
+            }
         }
         *self.clipping = clipping;
     }
@@ -894,15 +1199,18 @@ impl Near<'_> {
         // Where they do not cross, an end of one is nearer to something else.
         if (p - q - gap * axis).norm() <= SAME * a.size.min(b.size) {
             let feature = (1 << 18) | ((one as u32 % 256) << 8) | (other as u32 % 256);
+            let before = self.out.len();
             self.push(feature, gap, *axis, p, false);
+            self.mark_edges(before);
         }
     }
 
     /// A cylinder and another body. How far they are apart at least, where that is known.
-    fn cylinder(&mut self, (radius, half): (f64, f64), prism: &Polytope, seat: &Seat, other: &Solid) -> Option<f64> {
+    fn cylinder(&mut self, (radius, half): (f64, f64), seat: &Seat, other: &Solid) -> Option<f64> {
+        let axis: Vector3<f64> = seat.turn.column(2).into();
         match other {
             Solid::Plane(plane) => {
-                self.cylinder_on((radius, half), seat, &plane.normal, plane.offset, None);
+                self.cylinder_on((radius, half), seat, &plane.normal, plane.offset, Outline::Endless);
                 None
             }
             Solid::Polytope(polytope) => {
@@ -910,44 +1218,120 @@ impl Near<'_> {
                 // An overlap may be less deep along a direction that was not looked at.
                 (apart >= -GRAZING * (radius + half).min(polytope.size)).then_some(apart)
             }
-            Solid::Cylinder {
-                radius: r,
-                half: h,
-                prism: b,
-                ..
-            } => {
-                let axis = seat.turn.column(2) * half;
-                let one = [seat.shift - axis, seat.shift + axis];
+            Solid::Cylinder { radius: r, half: h } => {
+                let one = [seat.shift - half * axis, seat.shift + half * axis];
                 let two = [-*h * Vector3::z(), *h * Vector3::z()];
                 let [s, t] = between_segments(&one, &two);
                 // Side by side, crossed, or end on end. Other ways in which they touch have one point.
                 let across = Vector3::new(seat.shift.x, seat.shift.y, 0.0).norm() - radius - r;
                 let along = seat.shift.z.abs() - half - h;
-                let upright = seat.turn[(2, 2)].abs();
-                let parallel = upright > 1.0 - PARALLEL * PARALLEL;
+                let parallel = seat.turn[(2, 2)].abs() > 1.0 - PARALLEL * PARALLEL;
                 let inside = |part: f64| part > 0.0 && part < 1.0;
-                if parallel && across >= along && along < 0.0 || !parallel && inside(s) && inside(t) {
-                    let apart = self.rods(&one, radius, &two, *r);
-                    return (apart >= -GRAZING * (radius + half).min(r + h)).then_some(apart);
-                } else if upright > 0.9 {
-                    let out = seat.shift.z.signum();
-                    let height = |face: &Face| out * face.normal.z;
-                    let end = (0..b.faces.len()).max_by(|&i, &j| height(&b.faces[i]).total_cmp(&height(&b.faces[j])));
-                    if let Some(end) = end {
-                        self.face_points(prism, seat, b, end, 0);
-                    }
-                }
-                None
+                let apart = if parallel && across >= along && along < 0.0 || !parallel && inside(s) && inside(t) {
+                    self.rods(&one, radius, &two, *r)
+                } else {
+                    self.cylinder_end((radius, half), seat, (*r, *h))
+                };
+                // An overlap may be less deep along a direction that was not looked at.
+                (apart >= -GRAZING * (radius + half).min(r + h)).then_some(apart)
             }
             Solid::Mesh(mesh) => {
-                let (low, high) = bounds(prism, seat);
-                let reach = self.reach;
-                mesh.near(low.add_scalar(-reach), high.add_scalar(reach), &mut |_, triangle| {
-                    self.triangle(prism, seat, triangle);
+                let extent = axis.map(|a| half * a.abs() + radius * (1.0 - a * a).max(0.0).sqrt());
+                self.on_pieces(mesh, (seat.shift - extent, seat.shift + extent), &mut |room, piece| {
+                    let face = &piece.faces[0];
+                    let lies = face.normal.dot(&axis);
+                    let extent = half * lies.abs() + radius * (1.0 - lies * lies).max(0.0).sqrt();
+                    let lowest = face.normal.dot(&seat.shift) - face.offset - extent;
+                    // What is far behind has not come through.
+                    if lowest < -0.5 * libm::hypot(radius, half) || lowest > room.reach {
+                        return;
+                    }
+                    let from = room.out.len();
+                    room.cylinder_polytope((radius, half), seat, piece);
+                    // Corners are those of the piece, not of the cylinder.
+                    for touch in &mut room.out[from..] {
+                        touch.cut |= touch.corner;
+                        touch.corner = false;
+                    }
                 });
                 None
             }
             Solid::Sphere(_) | Solid::Capsule { .. } => None,
+        }
+    }
+
+    /// A cylinder and another one of which an end is met: the end that separates better, with what of the first is within its rim. How far they are apart at least.
+    fn cylinder_end(&mut self, (radius, half): (f64, f64), seat: &Seat, (r, h): (f64, f64)) -> f64 {
+        let axis: Vector3<f64> = seat.turn.column(2).into();
+        let lies = axis.z;
+        let tilt = (1.0 - lies * lies).max(0.0).sqrt();
+        let second = seat.shift.z.abs() - h - half * lies.abs() - radius * tilt;
+        let first = seat.shift.dot(&axis).abs() - half - h * lies.abs() - r * tilt;
+        if first.max(second) > self.reach {
+            return first.max(second);
+        }
+        let from = self.out.len();
+        if first > second + PREFERENCE * (radius + half).min(r + h) {
+            let back = seat.turn.transpose();
+            let other = Seat {
+                turn: back,
+                shift: back * -seat.shift,
+            };
+            let lean = self.lean;
+            self.lean = back * -lean;
+            self.cylinder_on_end((r, h), &other, (radius, half));
+            self.lean = lean;
+            for touch in &mut self.out[from..] {
+                touch.point = seat.at(&touch.point);
+                touch.normal = -(seat.turn * touch.normal);
+                touch.feature |= 1 << 19;
+            }
+        } else {
+            self.cylinder_on_end((radius, half), seat, (r, h));
+        }
+        first.max(second)
+    }
+
+    /// A cylinder on the end of one along z about the origin.
+    fn cylinder_on_end(&mut self, (radius, half): (f64, f64), seat: &Seat, (r, h): (f64, f64)) {
+        let up = Vector3::z() * if seat.shift.z < 0.0 { -1.0 } else { 1.0 };
+        self.cylinder_on((radius, half), seat, &up, h, Outline::Disc(r));
+        let axis: Vector3<f64> = seat.turn.column(2).into();
+        let lies = axis.dot(&up);
+        if lies.abs() <= 0.9 {
+            return;
+        }
+        // End on end: the rim of the lower one under the upper one, and where the rims cross.
+        let out = if lies > 0.0 { -axis } else { axis };
+        let end = seat.shift + half * out;
+        let from_axis = |point: &Vector3<f64>| {
+            let off = point - end;
+            (off - off.dot(&axis) * axis).norm()
+        };
+        let toward = self.lean - self.lean.z * Vector3::z();
+        let toward = if toward.norm() > 1e-9 * self.lean.norm() {
+            toward.normalize()
+        } else {
+            Vector3::x()
+        };
+        let across = up.cross(&toward);
+        for (k, [cos, sin]) in RING.into_iter().enumerate() {
+            let point = h * up + r * (cos * toward + sin * across);
+            if from_axis(&point) < radius * (1.0 - INSIDE) {
+                self.push(24 + k as u32, out.dot(&(point - end)), -out, point, false);
+            }
+        }
+        // Circles about the axis and about `end`, in the plane of the lower end.
+        let middle = Vector3::new(end.x, end.y, 0.0);
+        let distance = middle.norm();
+        if distance > (radius - r).abs() && distance < radius + r {
+            let along = (distance * distance + r * r - radius * radius) / (2.0 * distance);
+            let aside = (r * r - along * along).max(0.0).sqrt();
+            let toward = middle / distance;
+            for (k, sign) in [1.0, -1.0].into_iter().enumerate() {
+                let point = h * up + along * toward + sign * aside * up.cross(&toward);
+                self.push(32 + k as u32, out.dot(&(point - end)), -out, point, false);
+            }
         }
     }
 
@@ -958,32 +1342,26 @@ impl Near<'_> {
         seat: &Seat,
         normal: &Vector3<f64>,
         offset: f64,
-        outline: Option<(&Polytope, &Face)>,
+        outline: Outline<'_>,
     ) {
         let axis: Vector3<f64> = seat.turn.column(2).into();
         let lies = normal.dot(&axis);
         let flat = normal - lies * axis;
         let tilt = flat.norm();
         let ends = [seat.shift - half * axis, seat.shift + half * axis];
-        let inside = |point: &Vector3<f64>| {
-            outline.is_none_or(|(polytope, face)| {
-                sides(polytope, face).all(|(corner, outward)| outward.dot(&(point - corner)) <= INSIDE * polytope.size)
-            })
-        };
         if tilt > PARALLEL {
             // The lowest points of both rims; between them the cylinder touches along a line.
             let lowest = ends.map(|end| end - flat * (radius / tilt));
-            let parts = match outline {
-                None => Some([(0.0, None), (1.0, None)]),
-                Some((polytope, face)) => within(polytope, face, &lowest),
-            };
+            let parts = outline.part(&lowest);
             for (end, (part, cut)) in parts.into_iter().flatten().enumerate() {
                 let point = lowest[0] + part * (lowest[1] - lowest[0]);
                 // The radius is taken off the height of the axis: no rounding of its direction.
                 let height = normal.dot(&(ends[0] + part * (ends[1] - ends[0]))) - offset;
                 let gap = height - radius * tilt;
-                let feature = cut.map_or(end as u32, |side: u32| 4 + side);
-                self.push(feature, gap, *normal, point, false);
+                match cut {
+                    Some(side) => self.push_cut(4 + side, gap, *normal, point),
+                    None => self.push(end as u32, gap, *normal, point, false),
+                }
             }
         }
         if lies.abs() > 0.9 {
@@ -997,12 +1375,11 @@ impl Near<'_> {
                 own
             };
             let across = axis.cross(&toward);
-            for k in 0..RING {
-                let angle = f64::from(k) * std::f64::consts::TAU / f64::from(RING);
-                let [sin, cos] = [libm::sin(angle), libm::cos(angle)];
+            let whole = outline.holds_disc(&end, radius);
+            for (k, [cos, sin]) in RING.into_iter().enumerate() {
                 let point = end + radius * (cos * toward + sin * across);
-                if inside(&point) {
-                    self.push(16 + k, normal.dot(&point) - offset, *normal, point, false);
+                if whole || outline.holds(&point) {
+                    self.push(16 + k as u32, normal.dot(&point) - offset, *normal, point, false);
                 }
             }
         }
@@ -1039,20 +1416,24 @@ impl Near<'_> {
             let from = seat.shift - v;
             from - from.dot(&axis) * axis
         });
-        for direction in edges.chain(corners) {
-            let length = direction.norm();
-            if length < PARALLEL {
-                continue;
-            }
-            for normal in [direction / length, -direction / length] {
-                let highest = polytope
-                    .vertices
-                    .iter()
-                    .map(|v| normal.dot(v))
-                    .fold(f64::NEG_INFINITY, f64::max);
-                let height = normal.dot(&seat.shift) - radius - highest;
-                if height > side {
-                    (side, out) = (height, normal);
+        // An axis that meets the face is parted from it by no direction across.
+        let f = &polytope.faces[face];
+        let lies = f.normal.dot(&axis);
+        let foot = seat.shift + (f.offset - f.normal.dot(&seat.shift)) / lies * axis;
+        if flat.max(cap) >= -radius && lies.abs() > 0.9 && within_sides(polytope, f, &foot) {
+            side = -radius;
+        } else {
+            for direction in edges.chain(corners) {
+                let length = direction.norm();
+                if length < PARALLEL {
+                    continue;
+                }
+                let normal = direction / length;
+                let ([low, high], at) = (extent(polytope, &normal), normal.dot(&seat.shift));
+                for (height, normal) in [(at - radius - high, normal), (low - at - radius, -normal)] {
+                    if height > side {
+                        (side, out) = (height, normal);
+                    }
                 }
             }
         }
@@ -1063,7 +1444,7 @@ impl Near<'_> {
         let preference = PREFERENCE * size;
         if flat + preference >= side.max(cap) {
             let f = &polytope.faces[face];
-            self.cylinder_on((radius, half), seat, &f.normal, f.offset, Some((polytope, f)));
+            self.cylinder_on((radius, half), seat, &f.normal, f.offset, Outline::Face(polytope, f));
             if f.normal.dot(&axis).abs() > 0.9 {
                 self.corners_under((radius, half), seat, polytope, -f.normal.dot(&axis).signum());
             }
@@ -1105,7 +1486,7 @@ impl Near<'_> {
                 for (k, part) in [(-b - root.sqrt()) / a, (-b + root.sqrt()) / a].into_iter().enumerate() {
                     if (INSIDE..=1.0 - INSIDE).contains(&part) {
                         let point = corner + part * (next - corner);
-                        self.push(128 + 2 * (i as u32 % 64) + k as u32, gap(&point), -out, point, false);
+                        self.push_cut(128 + 2 * (i as u32 % 64) + k as u32, gap(&point), -out, point);
                     }
                 }
             }
@@ -1119,6 +1500,7 @@ impl Near<'_> {
         let along = |v: &Vector3<f64>| normal.dot(v);
         let highest = polytope.vertices.iter().map(along).fold(f64::NEG_INFINITY, f64::max);
         let top = |v: u32| normal.dot(&polytope.vertices[v as usize]) >= highest - INSIDE * polytope.size;
+        let before = self.out.len();
         // From the axis to the point itself: differences of near numbers.
         let mut touch = |feature: u32, point: Vector3<f64>, corner: bool| {
             let from = seat.shift - point;
@@ -1154,6 +1536,7 @@ impl Near<'_> {
                 }
             }
         }
+        self.mark_edges(before);
     }
 }
 
@@ -1310,6 +1693,141 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// A flat surface at this height over squares with corners at whole multiples of `unit`, each of two triangles. `there` says which squares are there.
+    fn surface(unit: f64, height: f64, count: i32, there: impl Fn(i32, i32) -> bool) -> Solid {
+        let corner = |i: i32, j: i32| Vector3::new(f64::from(i) * unit, f64::from(j) * unit, height);
+        let mut triangles = Vec::new();
+        for (i, j) in (-count..count).flat_map(|i| (-count..count).map(move |j| (i, j))) {
+            if there(i, j) {
+                let [a, b, c, d] = [corner(i, j), corner(i + 1, j), corner(i + 1, j + 1), corner(i, j + 1)];
+                match (i + j) % 2 {
+                    0 => triangles.extend([[a, b, c], [a, c, d]]),
+                    _ => triangles.extend([[a, b, d], [b, c, d]]),
+                }
+            }
+        }
+        Solid::Mesh(Arc::new(Mesh::new(&triangles).unwrap()))
+    }
+
+    #[test]
+    fn bodies_on_a_mesh_touch_as_on_a_plane() {
+        let brick = cuboid(0.21, 0.19, 0.1);
+        let cylinder = Solid::cylinder(0.1, 0.5);
+        let capsule = Solid::Capsule {
+            radius: 0.1,
+            half: 0.25,
+        };
+        let sphere = Solid::Sphere(0.1);
+        let lies = [FRAC_PI_2, 0.0, 0.0];
+        let whole = surface(0.07, 0.05, 9, |_, _| true);
+        // Pieces that make no convex one: an angle, and a frame around a hole.
+        let angle = surface(0.07, 0.05, 9, |i, j| i < 4 || j < 3);
+        let frame = surface(0.07, 0.05, 9, |i, j| !((4..6).contains(&i) && (4..6).contains(&j)));
+        for (name, mesh) in [("whole", &whole), ("angle", &angle), ("frame", &frame)] {
+            // On a corner of squares, on a side, and anywhere; inside of all of them.
+            for at in [[0.0, 0.0], [0.07, 0.035], [-0.061, 0.013], [0.07 * 1.5, -0.1]] {
+                for turn in [0.0, FRAC_PI_4, 0.913] {
+                    let on = |height: f64| [at[0], at[1], height];
+                    for (what, solid, height, tip, count) in [
+                        ("brick", &brick, 0.1, [0.0; 3], 4),
+                        ("cylinder on its side", &cylinder, 0.15, lies, 2),
+                        ("cylinder on its end", &cylinder, 0.3, [0.0; 3], 8),
+                        ("capsule", &capsule, 0.15, lies, 2),
+                        ("sphere", &sphere, 0.15, [0.0; 3], 1),
+                    ] {
+                        let found = meet(solid, on(height), [tip[0], 0.0, turn], mesh, &Vector3::zeros());
+                        assert_eq!(found.len(), count, "{what} on {name} at {at:?}, {turn}: {found:#?}");
+                        for touch in found {
+                            assert!(touch.gap.abs() < 1e-15, "{what} on {name}: {touch:?}");
+                        }
+                    }
+                }
+            }
+        }
+        // Over the end: the end that is still there, and the rim.
+        for mesh in [&whole, &angle] {
+            let found = meet(
+                &capsule,
+                [-0.6, 0.013, 0.15],
+                [FRAC_PI_2, 0.0, FRAC_PI_2],
+                mesh,
+                &Vector3::zeros(),
+            );
+            let mut along: Vec<f64> = local(&found).iter().map(|p| p.x).collect();
+            along.sort_by(f64::total_cmp);
+            assert!(
+                found.len() == 2 && found.iter().all(|touch| touch.gap.abs() < 1e-15),
+                "{found:#?}"
+            );
+            assert!(
+                (along[0] + 0.63).abs() < 1e-14 && (along[1] + 0.35).abs() < 1e-14,
+                "{along:?}"
+            );
+        }
+        // Over the hole only the rim carries: corners of the hole under the face, and where the brick leaves the surface.
+        let found = meet(
+            &cuboid(0.1, 0.1, 0.1),
+            [0.35, 0.35, 0.1],
+            [0.0; 3],
+            &frame,
+            &Vector3::zeros(),
+        );
+        assert_eq!(found.len(), 0, "{found:#?}");
+        let found = meet(
+            &cuboid(0.3, 0.3, 0.1),
+            [0.35, 0.35, 0.1],
+            [0.0; 3],
+            &frame,
+            &Vector3::zeros(),
+        );
+        assert_eq!(found.len(), 4, "{found:#?}");
+    }
+
+    #[test]
+    fn a_cylinder_touches_the_end_of_another_exactly() {
+        let (small, large) = (Solid::cylinder(0.1, 0.4), Solid::cylinder(0.5, 0.2));
+        let lies = [FRAC_PI_2, 0.0, 0.0];
+        let gaps = |found: &[Touch]| assert!(found.iter().all(|touch| touch.gap.abs() < 1e-15), "{found:#?}");
+        // On its side: two points, or where its line leaves the disc, at √(R² − x²).
+        let found = meet(&small, [0.17, 0.1, 0.2], lies, &large, &Vector3::zeros());
+        assert_eq!(found.len(), 2);
+        gaps(&found);
+        let found = meet(&small, [0.3, 0.4, 0.2], lies, &large, &Vector3::zeros());
+        gaps(&found);
+        let mut along: Vec<f64> = local(&found).iter().map(|p| p.y).collect();
+        along.sort_by(f64::total_cmp);
+        assert!(
+            (along[0] - 0.2).abs() < 1e-14 && (along[1] - 0.4).abs() < 1e-9,
+            "{along:?}"
+        );
+        // On its end, in the middle and over the rim: then rims cross, at distances R and r from both axes.
+        for (at, turn) in [([0.0, 0.0], 0.0), ([0.3, -0.1], 0.7)] {
+            let found = meet(&small, [at[0], at[1], 0.3], [0.0, 0.0, turn], &large, &Vector3::zeros());
+            assert_eq!(found.len(), 8, "{found:#?}");
+            gaps(&found);
+        }
+        let found = meet(&small, [0.45, 0.2, 0.3], [0.0, 0.0, 0.3], &large, &Vector3::zeros());
+        gaps(&found);
+        let crossing = |p: &&Vector3<f64>| {
+            let own = libm::hypot(p.x - 0.45, p.y - 0.2);
+            (libm::hypot(p.x, p.y) - 0.5).abs() < 1e-14 && (own - 0.1).abs() < 1e-14
+        };
+        assert_eq!(local(&found).iter().filter(crossing).count(), 2, "{found:#?}");
+        // The large one on the small one, and one on its like.
+        let found = meet(&large, [0.2, 0.1, 0.3], [0.0; 3], &small, &Vector3::zeros());
+        assert_eq!(found.len(), 8);
+        gaps(&found);
+        let found = meet(&small, [0.0, 0.0, 0.4], [0.0; 3], &small, &Vector3::zeros());
+        assert_eq!(found.len(), 8, "{found:#?}");
+        gaps(&found);
+    }
+
+    /// Points in the axes of the second body of `meet` at the origin.
+    fn local(found: &[Touch]) -> Vec<Vector3<f64>> {
+        let world = UnitQuaternion::from_euler_angles(0.3, -0.2, 0.9);
+        found.iter().map(|touch| world.inverse() * touch.point).collect()
     }
 
     #[test]

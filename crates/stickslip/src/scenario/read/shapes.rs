@@ -257,11 +257,11 @@ impl Reader {
                 );
                 None
             }
-            Some(_) => Some(self.pairs(&section, "between", &names)),
+            Some(_) => Some(self.pairs(&section, "between", &names, bodies)),
             None => None,
         };
         let except = match section.get("except") {
-            Some(_) => self.pairs(&section, "except", &names),
+            Some(_) => self.pairs(&section, "except", &names, bodies),
             None => Vec::new(),
         };
         let normal = match section.get("normal") {
@@ -298,7 +298,7 @@ impl Reader {
     }
 
     /// Pairs of names of bodies and links.
-    fn pairs(&mut self, section: &Section<'_>, key: &str, names: &[String]) -> Vec<[String; 2]> {
+    fn pairs(&mut self, section: &Section<'_>, key: &str, names: &[String], bodies: &[Body]) -> Vec<[String; 2]> {
         let Some(entry) = section.get(key) else {
             return Vec::new();
         };
@@ -337,6 +337,13 @@ impl Reader {
                     };
                     self.report(item.span, format!("there is no body \"{}\"", shorten(name)), help);
                 }
+            }
+            // The name of a linkage stands for all its links, which do touch each other.
+            let is_linkage = |body: &Body| matches!(body.spec, None | Some(BodySpec::Linkage(_)));
+            let several = bodies.iter().any(|body| body.name == pair[0] && is_linkage(body));
+            if pair[0] == pair[1] && names.contains(&pair[0]) && !several {
+                let message = format!("`{path}` names \"{}\" twice: no body touches itself", shorten(&pair[0]));
+                self.report(item.span, message, "name two bodies, or a linkage for all its links");
             }
             pairs.push(pair);
         }
