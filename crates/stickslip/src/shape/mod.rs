@@ -1,5 +1,6 @@
 //! Shapes of bodies: what they are made of, how heavy they are, and where they touch.
 
+mod closest;
 pub mod mesh;
 pub mod polytope;
 pub mod touch;
@@ -38,8 +39,6 @@ pub enum Solid {
         radius: f64,
         /// Half its length, m.
         half: f64,
-        /// A prism in it, for partners with which the round shape is not followed.
-        prism: Arc<Polytope>,
     },
     /// A box or a hull.
     Polytope(Arc<Polytope>),
@@ -47,25 +46,12 @@ pub enum Solid {
     Mesh(Arc<Mesh>),
 }
 
-/// Sides of the prism that stands for a cylinder.
-const PRISM: u32 = 24;
-
 impl Solid {
     /// A cylinder of this radius and length.
     pub fn cylinder(radius: f64, length: f64) -> Self {
-        let half = 0.5 * length;
-        let points: Vec<Vector3<f64>> = (0..PRISM)
-            .flat_map(|k| {
-                let angle = f64::from(k) * std::f64::consts::TAU / f64::from(PRISM);
-                let (x, y) = (radius * libm::cos(angle), radius * libm::sin(angle));
-                [Vector3::new(x, y, -half), Vector3::new(x, y, half)]
-            })
-            .collect();
-        let prism = Polytope::hull(&points).unwrap_or_else(|_| Polytope::cuboid([radius, radius, length]));
         Solid::Cylinder {
             radius,
-            half,
-            prism: Arc::new(prism),
+            half: 0.5 * length,
         }
     }
 
@@ -75,7 +61,7 @@ impl Solid {
             Solid::Plane(_) => f64::INFINITY,
             Solid::Sphere(radius) => *radius,
             Solid::Capsule { radius, half } => radius + half,
-            Solid::Cylinder { radius, half, .. } => libm::hypot(*radius, *half),
+            Solid::Cylinder { radius, half } => libm::hypot(*radius, *half),
             Solid::Polytope(polytope) => polytope.size,
             Solid::Mesh(mesh) => mesh.size(),
         }
@@ -87,7 +73,7 @@ impl Solid {
             Solid::Plane(_) | Solid::Mesh(_) => f64::INFINITY,
             Solid::Sphere(radius) => *radius,
             Solid::Capsule { radius, half } => half * direction.z.abs() + radius,
-            Solid::Cylinder { radius, half, .. } => half * direction.z.abs() + radius * direction.xy().norm(),
+            Solid::Cylinder { radius, half } => half * direction.z.abs() + radius * direction.xy().norm(),
             Solid::Polytope(polytope) => polytope.highest(direction),
         }
     }
@@ -97,7 +83,7 @@ impl Solid {
         match self {
             Solid::Plane(_) | Solid::Mesh(_) => f64::INFINITY,
             Solid::Sphere(radius) | Solid::Capsule { radius, .. } => 2.0 * radius,
-            Solid::Cylinder { radius, half, .. } => 2.0 * radius.min(*half),
+            Solid::Cylinder { radius, half } => 2.0 * radius.min(*half),
             Solid::Polytope(polytope) => {
                 let width = |face: &polytope::Face| {
                     let along = |v: &Vector3<f64>| face.normal.dot(v);
@@ -115,7 +101,7 @@ impl Solid {
             Solid::Plane(_) => Vector3::repeat(f64::INFINITY),
             Solid::Sphere(radius) => Vector3::repeat(*radius),
             Solid::Capsule { radius, half } => (rotation.column(2) * *half).abs().add_scalar(*radius),
-            Solid::Cylinder { radius, half, .. } => {
+            Solid::Cylinder { radius, half } => {
                 let axis = rotation.column(2);
                 axis.map(|a| half * a.abs() + radius * (1.0 - a * a).max(0.0).sqrt())
             }

@@ -3,7 +3,11 @@
 //! Gaps are exact to rounding and points stay where they are while the bodies rest, so that what rests stays at rest: corners of a polytope
 //! against a face of another, clipped to it; two points of what touches along a line; a ring of points of a cylinder on its end. A point is known
 //! by the features that make it (`feature`), which do not change while the bodies move little.
+//!
+//! What holds a pair is found by kinds of shapes; that none is missed does not rest on it (`Near::complete`): of every pair within reach there is a point
+//! whose gap is the signed distance of the two, and points that would come nearest if one turned about it.
 
+use super::closest::{Closest, Convex, Core, after_turning, apart_along, closest};
 use super::mesh::Mesh;
 use super::polytope::{Face, Polytope};
 use super::{Placed, Solid};
@@ -51,6 +55,21 @@ pub const FLUSH: f64 = 2e-6;
 const ALIKE: f64 = 1e-6;
 /// Sine of the angle below which lines are parallel, and cylinders stand upright.
 const PARALLEL: f64 = 1e-6;
+/// Gaps that differ by less than this part of the size are the same.
+const SAME: f64 = 1e-9;
+/// Overlaps below this part of the size are as deep along any direction in which the bodies touch.
+const GRAZING: f64 = 1e-7;
+/// Features of the nearest points of two bodies, and of those that come nearest when one turns.
+const NEAREST: u32 = 1 << 17;
+/// Axes about which a body is turned to see what comes nearest then.
+const AXES: u32 = 6;
+/// Least and greatest angle that it is turned by.
+const TURNS: [f64; 2] = [1e-4, 0.2];
+/// Points closer together than this part of the size hold like one.
+const APART: f64 = 1e-3;
+/// Points with which no turn lets others come through: of a line, and of a face.
+const LINE: usize = 2;
+const FLAT: usize = 3;
 
 /// Points that were found, and room to find them in.
 #[derive(Clone, Debug, Default)]
@@ -101,14 +120,32 @@ pub fn touches(first: &Placed<'_>, second: &Placed<'_>, reach: f64, lean: &Vecto
     };
     let own = Seat { turn, shift };
     match (first.solid, second.solid) {
-        (Solid::Polytope(a), Solid::Polytope(b)) => room.polytopes(a, &own, b),
+        (Solid::Polytope(a), Solid::Polytope(b)) => {
+            if let Some(apart) = room.polytopes(a, &own, b) {
+                let pair = [own.with(Core::Polytope(a), 0.0), second_core(Core::Polytope(b), 0.0)];
+                room.complete(from, &pair, Some(apart), FLAT);
+            }
+        }
         (Solid::Polytope(a), Solid::Plane(plane)) => room.polytope_plane(a, &own, plane),
         (Solid::Sphere(r), other) => room.sphere(*r, &shift, other),
         (Solid::Capsule { radius, half }, other) => {
             let reach = own.turn.column(2) * *half;
-            room.capsule(*radius, [shift - reach, shift + reach], other);
+            let apart = room.capsule(*radius, [shift - reach, shift + reach], other);
+            if let Some(other) = convex(other) {
+                room.complete(from, &[own.with(Core::Rod(*half), *radius), other], apart, LINE);
+            }
         }
-        (Solid::Cylinder { radius, half, prism }, other) => room.cylinder((*radius, *half), prism, &own, other),
+        (Solid::Cylinder { radius, half }, other) => {
+            let apart = room.cylinder((*radius, *half), &own, other);
+            if let Some(other) = convex(other) {
+                let pair = [own.with(Core::Cylinder(*radius, *half), 0.0), other];
+                // On its side it touches along a line.
+                let axis = own.turn.column(2);
+                let side = |touch: &Touch| touch.normal.dot(&axis).abs() < 0.5;
+                let enough = if room.out[from..].iter().all(side) { LINE } else { FLAT };
+                room.complete(from, &pair, apart, enough);
+            }
+        }
         // Fixed bodies do not meet.
         (Solid::Plane(_) | Solid::Mesh(_), _) => (),
         (Solid::Polytope(a), Solid::Mesh(mesh)) => {
@@ -233,9 +270,45 @@ struct Seat {
 }
 
 impl Seat {
+    fn with<'a>(&self, core: Core<'a>, radius: f64) -> Convex<'a> {
+        Convex {
+            core,
+            radius,
+            turn: self.turn,
+            shift: self.shift,
+        }
+    }
+
     fn at(&self, point: &Vector3<f64>) -> Vector3<f64> {
         self.turn * point + self.shift
     }
+}
+
+/// The second body of a pair, in its own axes.
+fn second_core(core: Core<'_>, radius: f64) -> Convex<'_> {
+    Convex {
+        core,
+        radius,
+        turn: Matrix3::identity(),
+        shift: Vector3::zeros(),
+    }
+}
+
+/// The second body of a pair, if it is convex and has an end.
+fn convex(solid: &Solid) -> Option<Convex<'_>> {
+    match solid {
+        Solid::Plane(_) | Solid::Mesh(_) => None,
+        Solid::Sphere(radius) => Some(second_core(Core::Point, *radius)),
+        Solid::Capsule { radius, half } => Some(second_core(Core::Rod(*half), *radius)),
+        Solid::Cylinder { radius, half } => Some(second_core(Core::Cylinder(*radius, *half), 0.0)),
+        Solid::Polytope(polytope) => Some(second_core(Core::Polytope(polytope), 0.0)),
+    }
+}
+
+/// A rotation by an angle about a unit vector (Rodrigues).
+fn turn_about(axis: &Vector3<f64>, angle: f64) -> Matrix3<f64> {
+    let cross = axis.cross_matrix();
+    Matrix3::identity() + libm::sin(angle) * cross + (1.0 - libm::cos(angle)) * (cross * cross)
 }
 
 fn bounds(polytope: &Polytope, seat: &Seat) -> (Vector3<f64>, Vector3<f64>) {
@@ -267,14 +340,39 @@ fn between_segments(one: &[Vector3<f64>; 2], other: &[Vector3<f64>; 2]) -> [f64;
     let (d, e, r) = (one[1] - one[0], other[1] - other[0], one[0] - other[0]);
     let (a, b, c) = (d.norm_squared(), d.dot(&e), e.norm_squared());
     let determinant = a * c - b * b;
-    let mut s = if determinant > PARALLEL * PARALLEL * a * c {
-        ((b * e.dot(&r) - c * d.dot(&r)) / determinant).clamp(0.0, 1.0)
-    } else {
-        0.5
-    };
-    let t = on_segment(other, &(one[0] + s * d));
-    s = on_segment(one, &(other[0] + t * e));
-    [s, on_segment(other, &(one[0] + s * d))]
+    if determinant > PARALLEL * PARALLEL * a * c {
+        let mut s = ((b * e.dot(&r) - c * d.dot(&r)) / determinant).clamp(0.0, 1.0);
+        let t = on_segment(other, &(one[0] + s * d));
+        s = on_segment(one, &(other[0] + t * e));
+        return [s, on_segment(other, &(one[0] + s * d))];
+    }
+    // An end of one of them is as near as any point.
+    let ends = [
+        [0.0, on_segment(other, &one[0])],
+        [1.0, on_segment(other, &one[1])],
+        [on_segment(one, &other[0]), 0.0],
+        [on_segment(one, &other[1]), 1.0],
+    ];
+    let square = |[s, t]: [f64; 2]| (r + s * d - t * e).norm_squared();
+    let nearer = |best: [f64; 2], one: [f64; 2]| if square(one) < square(best) { one } else { best };
+    ends.into_iter().fold(ends[0], nearer)
+}
+
+/// Whether a segment runs through a polytope.
+fn crosses(polytope: &Polytope, [a, b]: &[Vector3<f64>; 2]) -> bool {
+    let (mut low, mut high) = (0.0f64, 1.0f64);
+    for face in &polytope.faces {
+        let [from, to] = [a, b].map(|p| face.normal.dot(p) - face.offset);
+        if from > 0.0 && to > 0.0 {
+            return false;
+        }
+        if from > 0.0 {
+            low = low.max(from / (from - to));
+        } else if to > 0.0 {
+            high = high.min(from / (from - to));
+        }
+    }
+    low <= high
 }
 
 /// The part of a segment that lies within the outline of a face, and which of its sides cut it (none where it ends by itself).
@@ -464,6 +562,82 @@ impl Near<'_> {
         }
     }
 
+    /// Sees to it that the points of a pair, those from `from` on, are enough. `apart` is the distance of the bodies, or less than it where they are
+    /// apart, if the search for points has shown it: a point that is no farther is the nearest.
+    ///
+    /// Two convex bodies that touch have a plane between them, and what touches lies in it. So while they move without turning, their nearest points
+    /// alone keep them apart; when they turn, others may come nearest first, and these are the ones that come nearest when one body is turned a
+    /// little about the nearest points. They keep their gap along the same normal.
+    fn complete(&mut self, from: usize, [a, b]: &[Convex<'_>; 2], apart: Option<f64>, enough: usize) {
+        if apart.is_some_and(|apart| apart > self.reach) {
+            return;
+        }
+        let size = a.size().min(b.size());
+        let same = SAME * size;
+        let least = self.out[from..]
+            .iter()
+            .min_by(|one, other| one.gap.total_cmp(&other.gap));
+        let (gap, normal, about) = match least {
+            Some(touch) if apart.is_some_and(|apart| touch.gap <= apart + same) => {
+                (touch.gap, touch.normal, touch.point)
+            }
+            _ => {
+                let Closest { gap, normal, cores } = closest(a, b);
+                if gap > self.reach {
+                    self.out.truncate(from);
+                    return;
+                }
+                // Nothing is deeper than the bodies are, and along the normal of what touches they do not overlap: what seems so belongs to another direction.
+                let slack = 2.0 * PREFERENCE * size;
+                let mut kept = from;
+                for index in from..self.out.len() {
+                    let touch = &self.out[index];
+                    let own = touch.gap >= gap - slack
+                        && apart_along(a, b, &touch.normal) >= gap - slack - (touch.gap - gap).max(0.0);
+                    if own {
+                        self.out.swap(kept, index);
+                        kept += 1;
+                    }
+                }
+                self.out.truncate(kept);
+                let point = cores[0] - a.radius * normal;
+                if self.out[from..].iter().all(|touch| touch.gap > gap + same) {
+                    let before = self.out.len();
+                    self.push(NEAREST, gap, normal, point, false);
+                    self.mark_edges(before);
+                }
+                (gap, normal, point)
+            }
+        };
+        if self.out.len() - from >= enough {
+            return;
+        }
+        let angle = ((self.reach - gap) / size).clamp(TURNS[0], TURNS[1]);
+        let least = normal.iamin();
+        let across = normal.cross(&Vector3::ith(least, 1.0)).normalize();
+        let beside = normal.cross(&across);
+        for k in 0..AXES {
+            // Not along the sides of boxes that lie alike: of a side none of its points comes first.
+            let toward = 0.4 + f64::from(k) * std::f64::consts::TAU / f64::from(AXES);
+            let axis = libm::cos(toward) * across + libm::sin(toward) * beside;
+            let rotation = turn_about(&axis, angle);
+            let Some([one, other]) = after_turning(a, b, &normal, &about, &rotation) else {
+                continue;
+            };
+            let between = normal.dot(&(one - other)) - a.radius - b.radius;
+            let point = one - a.radius * normal;
+            let known = self.out[from..].iter().any(|touch| {
+                let from = touch.point - point;
+                (from - normal.dot(&from) * normal).norm() < APART * size
+            });
+            if !known {
+                let before = self.out.len();
+                self.push(NEAREST + 1 + k, between, normal, point, false);
+                self.mark_edges(before);
+            }
+        }
+    }
+
     /// Marks what was found last, from `before` on, as on an edge.
     fn mark_edges(&mut self, before: usize) {
         for touch in &mut self.out[before..] {
@@ -566,7 +740,7 @@ impl Near<'_> {
                     None => self.round(0, centre, radius, &foot, 0.0),
                 }
             }
-            Solid::Cylinder { radius: r, half, .. } => {
+            Solid::Cylinder { radius: r, half } => {
                 let flat = Vector3::new(centre.x, centre.y, 0.0);
                 let out = flat.norm();
                 let side = if out > 0.0 { flat / out } else { Vector3::x() };
@@ -626,14 +800,18 @@ impl Near<'_> {
         }
     }
 
-    fn capsule(&mut self, radius: f64, axis: [Vector3<f64>; 2], other: &Solid) {
+    /// A capsule and another body. How far they are apart, where that is known.
+    fn capsule(&mut self, radius: f64, axis: [Vector3<f64>; 2], other: &Solid) -> Option<f64> {
         match other {
             Solid::Capsule { radius: r, half } => {
                 let second = [-*half * Vector3::z(), *half * Vector3::z()];
-                self.rods(&axis, radius, &second, *r);
+                Some(self.rods(&axis, radius, &second, *r))
             }
             Solid::Polytope(polytope) => self.rod(&axis, radius, polytope),
-            Solid::Cylinder { prism, .. } => self.rod(&axis, radius, prism),
+            Solid::Cylinder { radius: r, half } => {
+                self.rod_cylinder(&axis, radius, (*r, *half));
+                None
+            }
             // A round end touches as a sphere does; so does a whole capsule that lies on a plane, and in a mesh where no edge is under it.
             _ => {
                 let first = self.out.len();
@@ -648,6 +826,7 @@ impl Near<'_> {
                     self.rod_on_edges(&axis, radius, mesh);
                     merge(self.out, first, FLUSH * radius, |touch| touch);
                 }
+                None
             }
         }
     }
@@ -677,9 +856,13 @@ impl Near<'_> {
         });
     }
 
-    /// Two rods with round ends, along their axes: one point, or two where they are parallel.
-    fn rods(&mut self, one: &[Vector3<f64>; 2], radius: f64, other: &[Vector3<f64>; 2], r: f64) {
+    /// Two rods with round ends, along their axes: one point, or two where they are parallel. How far they are apart.
+    fn rods(&mut self, one: &[Vector3<f64>; 2], radius: f64, other: &[Vector3<f64>; 2], r: f64) -> f64 {
         let (d, e) = (one[1] - one[0], other[1] - other[0]);
+        let [s, t] = between_segments(one, other);
+        let (p, q) = (one[0] + s * d, other[0] + t * e);
+        let distance = (p - q).norm();
+        let apart = distance - radius - r;
         let parallel = d.cross(&e).norm() <= PARALLEL * d.norm() * e.norm();
         if parallel && d.norm_squared() > 0.0 {
             let mut parts = other.map(|end| on_segment(one, &end));
@@ -690,15 +873,55 @@ impl Near<'_> {
                     let foot = other[0] + on_segment(other, &centre) * e;
                     self.round(k as u32, &centre, radius, &foot, r);
                 }
-                return;
+                return apart;
             }
         }
-        let [s, t] = between_segments(one, other);
-        self.round(2, &(one[0] + s * d), radius, &(other[0] + t * e), r);
+        // Axes that cross part across both, and to either side alike.
+        match d.cross(&e).try_normalize(0.0) {
+            Some(normal) if distance <= SAME * (radius + r) => {
+                self.push(2, apart, normal, p - radius * normal, false);
+            }
+            _ => self.round(2, &p, radius, &q, r),
+        }
+        apart
     }
 
-    /// A rod with round ends and a polytope.
-    fn rod(&mut self, axis: &[Vector3<f64>; 2], radius: f64, polytope: &Polytope) {
+    /// A rod with round ends beside a cylinder, or over an end of it. Other ways in which they touch have one point.
+    fn rod_cylinder(&mut self, axis: &[Vector3<f64>; 2], radius: f64, (r, half): (f64, f64)) {
+        let along = axis[1] - axis[0];
+        let (low, high) = (axis[0].z.min(axis[1].z), axis[0].z.max(axis[1].z));
+        if along.xy().norm() <= PARALLEL * along.norm() {
+            if low.max(-half) < high.min(half) {
+                self.rods(axis, radius, &[-half * Vector3::z(), half * Vector3::z()], r);
+            }
+            return;
+        }
+        // The part of the axis that lies over the end.
+        let (a, b, c) = (
+            along.xy().norm_squared(),
+            axis[0].xy().dot(&along.xy()),
+            axis[0].xy().norm_squared() - r * r,
+        );
+        let root = b * b - a * c;
+        if root <= 0.0 {
+            return;
+        }
+        let parts = [(-b - root.sqrt()) / a, (-b + root.sqrt()) / a].map(|part| part.clamp(0.0, 1.0));
+        if parts[0] >= parts[1] {
+            return;
+        }
+        let normal = Vector3::z() * (low + high).signum();
+        for (end, part) in parts.into_iter().enumerate() {
+            let centre = axis[0] + part * along;
+            let height = normal.dot(&centre) - half;
+            if height > 0.0 {
+                self.push(4 + end as u32, height - radius, normal, centre - radius * normal, false);
+            }
+        }
+    }
+
+    /// A rod with round ends and a polytope. How far they are apart, unless the axis runs through the polytope.
+    fn rod(&mut self, axis: &[Vector3<f64>; 2], radius: f64, polytope: &Polytope) -> Option<f64> {
         let along = axis[1] - axis[0];
         // The face that separates best, and the nearest points.
         let height = |face: &Face| {
@@ -712,7 +935,7 @@ impl Near<'_> {
             }
         }
         if best - radius > self.reach {
-            return;
+            return Some(best - radius);
         }
         // The nearest points: of an end and a face, of an end and an edge or a corner, or of the axis and an edge.
         let (mut near, mut foot, mut on_edge) = (f64::INFINITY, (axis[0], axis[0]), None);
@@ -731,8 +954,9 @@ impl Near<'_> {
             }
         }
         let flat = &polytope.faces[face];
+        let overlap = best <= 0.0 && crosses(polytope, axis);
         if let (true, Some(parts)) = (
-            best <= 0.0 || best + PREFERENCE * polytope.size >= near,
+            overlap || best + PREFERENCE * polytope.size >= near,
             within(polytope, flat, axis),
         ) {
             for (end, (part, cut)) in parts.into_iter().enumerate() {
@@ -744,7 +968,10 @@ impl Near<'_> {
                     None => self.push(end as u32, gap, flat.normal, point, false),
                 }
             }
-            return;
+            return (!overlap).then_some(near - radius);
+        }
+        if overlap {
+            return None;
         }
         match on_edge {
             Some(edge) => {
@@ -753,6 +980,7 @@ impl Near<'_> {
             }
             None => self.round(3, &foot.0, radius, &foot.1, 0.0),
         }
+        Some(near - radius)
     }
 
     fn polytope_plane(&mut self, polytope: &Polytope, seat: &Seat, plane: &super::Plane) {
@@ -774,11 +1002,12 @@ impl Near<'_> {
         if lowest < -0.5 * polytope.size || lowest > self.reach {
             return;
         }
-        self.polytopes(polytope, seat, piece);
+        let _ = self.polytopes(polytope, seat, piece);
     }
 
-    /// Two polytopes: the axis that separates them best, then the points of the face that it belongs to, or those of two edges.
-    fn polytopes(&mut self, a: &Polytope, seat: &Seat, b: &Polytope) {
+    /// Two polytopes: the axis that separates them best, then the points of the face that it belongs to, or those of two edges. How far they are apart
+    /// along the axis: they are no nearer, and where they overlap it is their distance. None where they are out of reach.
+    fn polytopes(&mut self, a: &Polytope, seat: &Seat, b: &Polytope) -> Option<f64> {
         let back = seat.turn.transpose();
         let size = a.size.min(b.size);
         let middle = back * (Vector3::zeros() - seat.shift);
@@ -792,7 +1021,7 @@ impl Near<'_> {
                 (second, second_face) = (height, index);
             }
             if height > self.reach {
-                return;
+                return None;
             }
         }
         let (mut first, mut first_face) = (f64::NEG_INFINITY, 0);
@@ -804,7 +1033,7 @@ impl Near<'_> {
                 (first, first_face) = (height, index);
             }
             if height > self.reach {
-                return;
+                return None;
             }
         }
         let (mut crossed, mut axis) = (f64::NEG_INFINITY, Vector3::zeros());
@@ -831,7 +1060,7 @@ impl Near<'_> {
             }
         }
         if crossed > self.reach {
-            return;
+            return None;
         }
         let preference = PREFERENCE * size;
         if crossed > first.max(second) + preference {
@@ -857,6 +1086,7 @@ impl Near<'_> {
                 self.share_normal(from, &b.faces[second_face].normal, plane, first, preference);
             }
         }
+        Some(first.max(second).max(crossed))
     }
 
     /// Where both faces that separate best touch along a common edge, neither is more right than the other: the normal there is the mean of theirs, so that two cards that lean on
@@ -965,38 +1195,45 @@ impl Near<'_> {
         let [s, t] = between_segments(&first, &second);
         let p = first[0] + s * (first[1] - first[0]);
         let q = second[0] + t * (second[1] - second[0]);
-        let feature = (1 << 18) | ((one as u32 % 256) << 8) | (other as u32 % 256);
-        let before = self.out.len();
-        self.push(feature, axis.dot(&(p - q)), *axis, p, false);
-        self.mark_edges(before);
+        let gap = axis.dot(&(p - q));
+        // Where they do not cross, an end of one is nearer to something else.
+        if (p - q - gap * axis).norm() <= SAME * a.size.min(b.size) {
+            let feature = (1 << 18) | ((one as u32 % 256) << 8) | (other as u32 % 256);
+            let before = self.out.len();
+            self.push(feature, gap, *axis, p, false);
+            self.mark_edges(before);
+        }
     }
 
-    fn cylinder(&mut self, (radius, half): (f64, f64), prism: &Polytope, seat: &Seat, other: &Solid) {
+    /// A cylinder and another body. How far they are apart at least, where that is known.
+    fn cylinder(&mut self, (radius, half): (f64, f64), seat: &Seat, other: &Solid) -> Option<f64> {
         let axis: Vector3<f64> = seat.turn.column(2).into();
         match other {
             Solid::Plane(plane) => {
                 self.cylinder_on((radius, half), seat, &plane.normal, plane.offset, Outline::Endless);
+                None
             }
-            Solid::Polytope(polytope) => self.cylinder_polytope((radius, half), seat, polytope),
-            Solid::Cylinder {
-                radius: r,
-                half: h,
-                prism: b,
-                ..
-            } => {
+            Solid::Polytope(polytope) => {
+                let apart = self.cylinder_polytope((radius, half), seat, polytope);
+                // An overlap may be less deep along a direction that was not looked at.
+                (apart >= -GRAZING * (radius + half).min(polytope.size)).then_some(apart)
+            }
+            Solid::Cylinder { radius: r, half: h } => {
                 let one = [seat.shift - half * axis, seat.shift + half * axis];
                 let two = [-*h * Vector3::z(), *h * Vector3::z()];
                 let [s, t] = between_segments(&one, &two);
-                // Side by side or crossed, unless they are farther apart along their axes.
+                // Side by side, crossed, or end on end. Other ways in which they touch have one point.
                 let across = Vector3::new(seat.shift.x, seat.shift.y, 0.0).norm() - radius - r;
                 let along = seat.shift.z.abs() - half - h;
                 let parallel = seat.turn[(2, 2)].abs() > 1.0 - PARALLEL * PARALLEL;
                 let inside = |part: f64| part > 0.0 && part < 1.0;
-                if parallel && across >= along || !parallel && inside(s) && inside(t) {
-                    self.rods(&one, radius, &two, *r);
-                } else if !self.cylinder_end((radius, half), seat, (*r, *h)) {
-                    self.polytopes(prism, seat, b);
-                }
+                let apart = if parallel && across >= along && along < 0.0 || !parallel && inside(s) && inside(t) {
+                    self.rods(&one, radius, &two, *r)
+                } else {
+                    self.cylinder_end((radius, half), seat, (*r, *h))
+                };
+                // An overlap may be less deep along a direction that was not looked at.
+                (apart >= -GRAZING * (radius + half).min(r + h)).then_some(apart)
             }
             Solid::Mesh(mesh) => {
                 let extent = axis.map(|a| half * a.abs() + radius * (1.0 - a * a).max(0.0).sqrt());
@@ -1017,20 +1254,21 @@ impl Near<'_> {
                         touch.corner = false;
                     }
                 });
+                None
             }
-            Solid::Sphere(_) | Solid::Capsule { .. } => (),
+            Solid::Sphere(_) | Solid::Capsule { .. } => None,
         }
     }
 
-    /// A cylinder and another one of which an end is met: the end that separates better, with what of the first is within its rim. Whether anything is.
-    fn cylinder_end(&mut self, (radius, half): (f64, f64), seat: &Seat, (r, h): (f64, f64)) -> bool {
+    /// A cylinder and another one of which an end is met: the end that separates better, with what of the first is within its rim. How far they are apart at least.
+    fn cylinder_end(&mut self, (radius, half): (f64, f64), seat: &Seat, (r, h): (f64, f64)) -> f64 {
         let axis: Vector3<f64> = seat.turn.column(2).into();
         let lies = axis.z;
         let tilt = (1.0 - lies * lies).max(0.0).sqrt();
         let second = seat.shift.z.abs() - h - half * lies.abs() - radius * tilt;
         let first = seat.shift.dot(&axis).abs() - half - h * lies.abs() - r * tilt;
         if first.max(second) > self.reach {
-            return true;
+            return first.max(second);
         }
         let from = self.out.len();
         if first > second + PREFERENCE * (radius + half).min(r + h) {
@@ -1051,7 +1289,7 @@ impl Near<'_> {
         } else {
             self.cylinder_on_end((radius, half), seat, (r, h));
         }
-        self.out.len() > from
+        first.max(second)
     }
 
     /// A cylinder on the end of one along z about the origin.
@@ -1147,7 +1385,8 @@ impl Near<'_> {
         }
     }
 
-    fn cylinder_polytope(&mut self, (radius, half): (f64, f64), seat: &Seat, polytope: &Polytope) {
+    /// A cylinder and a polytope. How far they are apart at least.
+    fn cylinder_polytope(&mut self, (radius, half): (f64, f64), seat: &Seat, polytope: &Polytope) -> f64 {
         let axis: Vector3<f64> = seat.turn.column(2).into();
         let size = polytope.size.min(radius + half);
         let (mut flat, mut face) = (f64::NEG_INFINITY, 0);
@@ -1198,8 +1437,9 @@ impl Near<'_> {
                 }
             }
         }
-        if flat.max(cap).max(side) > self.reach {
-            return;
+        let apart = flat.max(cap).max(side);
+        if apart > self.reach {
+            return apart;
         }
         let preference = PREFERENCE * size;
         if flat + preference >= side.max(cap) {
@@ -1213,6 +1453,7 @@ impl Near<'_> {
         } else {
             self.cylinder_side((radius, half), seat, polytope, &out);
         }
+        apart
     }
 
     /// Corners of a polytope, and where its edges leave the rim, under an end of a cylinder.
@@ -1265,7 +1506,7 @@ impl Near<'_> {
             let from = seat.shift - point;
             let out = from - from.dot(&axis) * axis;
             let distance = out.norm();
-            if distance > 0.0 {
+            if distance > 0.0 && from.dot(&axis).abs() <= half * (1.0 + INSIDE) {
                 self.push(feature, distance - radius, out / distance, point, corner);
             }
         };
