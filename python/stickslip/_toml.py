@@ -64,6 +64,16 @@ def copied(item: Any, depth: int = 0) -> Any:
     return item
 
 
+def reals(values: Any) -> NDArray[np.float64]:
+    """Numbers as an array of doubles; a `ValueError` or `TypeError` where that would leave out what is complex or masked."""
+    if isinstance(values, np.ma.MaskedArray) and np.any(values.mask):
+        raise ValueError("masked")
+    array = np.asarray(values)
+    if array.dtype.kind not in "fiub":
+        raise TypeError(array.dtype.name)
+    return array.astype(np.float64)
+
+
 def plain(array: NDArray[Any]) -> Any:
     """An array as lists; one that leaves values open is no array of numbers."""
     if isinstance(array, np.ma.MaskedArray) and np.any(array.mask):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from ._native import Batch, Simulation
-from ._toml import is_text
+from ._toml import is_text, reals
 from .errors import ArgumentError, Error, RunError
 from .scenario import Given, Scenario
 from .studies import _texts, _whole
@@ -78,7 +78,7 @@ class _Task:
         self.terminated = None if terminated is None else _native.Expression(terminated, self.used, names)
         try:
             given = dict(limits or {})
-            bounds = np.array([given.pop(name, (-np.inf, np.inf)) for name in self.actions], dtype=np.float64)
+            bounds = reals([given.pop(name, (-np.inf, np.inf)) for name in self.actions])
         except (TypeError, ValueError):
             raise ArgumentError(f"expected a dict of bounds {{name: (low, high)}} for `limits`, found {limits!r}") from None
         if given or bounds.shape != (len(self.actions), 2) or not (bounds[:, 0] < bounds[:, 1]).all():
@@ -87,7 +87,7 @@ class _Task:
         wide = np.full(len(self.observations), np.inf)
         self.observation_space = spaces.Box(-wide, wide, dtype=np.float64)
         try:
-            self.noise = {body: float(spread) for body, spread in dict(noise or {}).items()}
+            self.noise = {body: reals(spread).item() for body, spread in dict(noise or {}).items()}
         except (TypeError, ValueError):
             raise ArgumentError(f"expected a dict {{body: standard deviation}} for `noise`, found {noise!r}") from None
         for body, spread in self.noise.items():
@@ -98,7 +98,7 @@ class _Task:
 
     def clipped(self, action: Any) -> NDArray[np.float64]:
         try:
-            values = np.asarray(action, dtype=np.float64)
+            values = reals(action)
         except (TypeError, ValueError):
             values = np.array(np.nan)
         if values.shape[-1:] != (len(self.actions),) or not np.isfinite(values).all():

@@ -150,3 +150,9 @@ def test_an_element_is_an_object_with_methods() -> None:
     simulation.copy().step(10)
     simulation.step(10)
     assert simulation.force("own") == 1.0
+    class Complex(Nothing):
+        def force(self, t, x, v, z):
+            return np.complex64(1j)
+
+    with pytest.raises(ss.ArgumentError, match="1 numbers from force"):
+        ss.Simulation(CART, elements={"own": Complex()}).step()

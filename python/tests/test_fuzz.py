@@ -87,7 +87,7 @@ def calls(pick):
     yield lambda: CART.body(some("p"), some("mass"), mass=some(1.0)).check()
     yield lambda: CART.element(some("e"), some("spring"), some("cart"), some("ground"), stiffness=some(1.0)).check()
     yield lambda: CART.joint(some("j"), some("cart"), some("ground"), type=some("fixed"), at=some([[0, 0, 0], [0, 0, 0]])).check()
-    yield lambda: ss.Simulation(CART, elements={"own": type("Own", (Odd,), {"between": some(("cart", "ground")), "states": some({"z": some(0.0)}), "rates": some(Odd.rates)})(1.0)})
+    yield lambda: ss.Simulation(CART, elements={"own": type("Own", (Odd,), {"between": some(("cart", "ground")), "states": some({"z": some(0.0)})})(1.0)})
     yield lambda: ss.gym.make(
         some(CART), actions=some(["motor"]), observations=some(["cart.position"]), reward=some("cart.position"), terminated=some(None),
         limits=some({"motor": some((-1.0, 1.0))}), steps=some(1), noise=some(None),

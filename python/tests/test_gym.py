@@ -154,3 +154,15 @@ def test_wrong_seeds_are_refused(seed: object) -> None:
         with pytest.raises(ss.ArgumentError, match="seed"):
             env.reset(seed=seed)
         env.reset(seed=np.int64(3))
+
+
+def test_actions_are_real() -> None:
+    env = ss.gym.make(CART, **TASK)
+    env.reset()
+    for action in ([1j], np.array([1j]), [np.complex64(1j)], np.ma.array([1.0], mask=[True])):
+        with pytest.raises(ss.ArgumentError, match="finite numbers"):
+            env.step(action)
+    with pytest.raises(ss.ArgumentError, match="bounds"):
+        ss.gym.make(CART, **{**TASK, "limits": {"motor": (-1j, 1j)}})
+    with pytest.raises(ss.ArgumentError, match="deviation"):
+        ss.gym.make(CART, noise={"cart": np.complex64(1)}, **TASK)

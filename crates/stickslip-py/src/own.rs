@@ -66,12 +66,12 @@ fn number<'py>(py: Python<'py>, values: &[f64]) -> Bound<'py, PyAny> {
 /// Writes what a method gave: a float, or as many numbers as wanted.
 fn take(given: &Bound<'_, PyAny>, wanted: &mut [f64], what: &str) -> PyResult<()> {
     if let [one] = wanted
-        && let Ok(value) = given.extract::<f64>()
+        && let Ok(value) = error::numbers::<f64>(given, "a number")
     {
         *one = value;
         return Ok(());
     }
-    let values: Vec<f64> = error::argument(given, &format!("{} numbers from {what}", wanted.len()))?;
+    let values: Vec<f64> = error::numbers(given, &format!("{} numbers from {what}", wanted.len()))?;
     if values.len() != wanted.len() {
         let message = format!("{what} should give {} numbers, and gave {}", wanted.len(), values.len());
         return Err(error::plain(given.py(), &message));
