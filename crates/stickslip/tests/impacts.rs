@@ -477,3 +477,24 @@ fn the_heat_of_a_blow_is_the_energy_it_takes_also_where_bodies_touched_before() 
         close("heat", energy.dissipated, lost, 1e-10 * energy.initial);
     }
 }
+
+/// A ball in a corner without weight: what is left of its velocity into the walls is rounding, which no force must stop.
+#[test]
+fn a_ball_that_leaves_a_corner_without_weight_goes_on() {
+    for (vx, vy, wy) in [(-1.3, 4.1, 2.0), (-0.4, -7.9, -3.1), (-5.2, 0.7, 1.1), (-2.6, 9.4, 0.3)] {
+        let text = format!(
+            "[simulation]\nduration = 0.5\nstep = 0.01\nintegrator = \"implicit-euler\"\n\
+             [bodies.b]\nkind = \"rigid-body\"\nshape = {{ sphere = 0.1 }}\nmass = 1.3\nposition = [0.1, 0, 0.104]\n\
+             velocity = [{vx}, {vy}, -3.3]\nangular_velocity = [3.1, {wy}, 1.7]\n\
+             [elements.f]\nkind = \"contact\"\nbetween = [\"b\", \"ground\"]\nsurface = {{ plane = {{ normal = [0, 0, 1], offset = 0 }} }}\n\
+             normal = {{ law = \"rigid\" }}\nfriction = {{ law = \"implicit\", mu = 0.35 }}\n\
+             [elements.w]\nkind = \"contact\"\nbetween = [\"b\", \"ground\"]\nsurface = {{ plane = {{ normal = [1, 0, 0], offset = 0 }} }}\n\
+             normal = {{ law = \"rigid\" }}\nfriction = {{ law = \"implicit\", mu = 0.35 }}\n"
+        );
+        let mut ball = written(&text, &[]);
+        ball.advance(50).unwrap_or_else(|error| panic!("{vx}, {vy}: {error}"));
+        // Nothing pulls it back: it keeps clear of both walls.
+        let position = ball.position(ball.body("b").unwrap());
+        assert!(position[0] >= 0.1 - 1e-12 && position[2] >= 0.1 - 1e-12, "{position:?}");
+    }
+}
