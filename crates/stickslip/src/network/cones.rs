@@ -168,12 +168,12 @@ impl Cones {
         }
     }
 
-    /// Leaves forces and velocities close to the solution of the convex problem whose shifts are those of `slip`: slip velocities, a
+    /// Leaves forces and velocities close to the solution of the convex problem whose shifts are those of slip velocities and whose arms are those of forces, a
     /// number for each row. Returns the rounds.
-    pub(super) fn solve(&mut self, pass: &Pass, work: &mut Work, at: &mut Iterate, slip: &[f64]) -> usize {
+    pub(super) fn solve(&mut self, pass: &Pass, work: &mut Work, at: &mut Iterate, given: (&[f64], &[f64])) -> usize {
         let problem = &pass.problem;
         let scale = pass.scale(at.force);
-        self.begin(pass, at, scale, slip);
+        self.begin(pass, at, scale, given);
         let degree = self
             .cones
             .iter()
@@ -253,14 +253,14 @@ impl Cones {
         ROUNDS
     }
 
-    fn begin(&mut self, pass: &Pass, at: &mut Iterate, scale: f64, slip: &[f64]) {
+    fn begin(&mut self, pass: &Pass, at: &mut Iterate, scale: f64, (slip, pressed): (&[f64], &[f64])) {
         self.cones.clear();
         for (i, rows) in pass.problem.rows.iter().enumerate() {
             let d = rows.count;
             let unit = pass.unit[rows.first];
             let (mut x, mut z) = ([0.0; 4], [0.0; 4]);
             let mut tail = d;
-            let kind = match pass.law(i) {
+            let kind = match pass.law(i, pressed) {
                 Law::Lock | Law::Smooth(_) => Kind::Plain,
                 Law::Contact { mu, .. } => {
                     let shift = mu * length(&slip[rows.first + 1..rows.first + d]);

@@ -20,8 +20,7 @@
 //! A curve is dry friction with its limit at rest at first: it sticks if that is admissible.
 //!
 //! **Redundant blocks.** The velocities are unique but the forces may not be (parallel elements, four corners of a box). Each law has
-//! a compliance ε far below that of the bodies, proportional to 1/F with F its limit (one common value for contacts; locks have none and do not
-//! count), whose effect on the velocities is removed by the iteration. From zero it leads to the smallest Σ f²/F over the blocks at rest:
+//! a compliance ε far below that of the bodies, proportional to 1/F with F its limit (one common value for contacts; locks have none), whose effect on the velocities is removed by the iteration. From zero it leads to the smallest Σ f²/F over the blocks at rest:
 //! parallel elements share a load in proportion to their limits.
 //!
 //! **Several solutions.** With a falling curve, a block sticks if that is admissible; otherwise it takes the slip velocity reached from
@@ -72,6 +71,15 @@ pub enum Block {
         /// Whether it was stuck at the start of the step.
         was_stuck: bool,
     },
+    /// Dry friction whose limit is what a contact carries in the same step times an arm: what resists rolling or spinning there.
+    Arm {
+        /// The block of the contact, before this one.
+        contact: usize,
+        /// The limit by the normal force.
+        arm: f64,
+        /// Whether it was stuck at the start of the step.
+        was_stuck: bool,
+    },
     /// Bilateral: w = 0 with any force.
     Lock,
 }
@@ -86,9 +94,10 @@ impl Block {
 
     pub(super) fn was_stuck(&self) -> bool {
         match *self {
-            Block::Dry { was_stuck, .. } | Block::Curve { was_stuck, .. } | Block::Contact { was_stuck, .. } => {
-                was_stuck
-            }
+            Block::Dry { was_stuck, .. }
+            | Block::Curve { was_stuck, .. }
+            | Block::Contact { was_stuck, .. }
+            | Block::Arm { was_stuck, .. } => was_stuck,
             Block::Lock => true,
             Block::Smooth => false,
         }
@@ -109,7 +118,8 @@ impl Level {
     /// From what resists sliding forward and backward.
     pub fn new(forward: f64, backward: f64) -> Self {
         // A limit beyond all numbers holds everything, as the greatest number does.
-        let [forward, backward] = [forward, backward].map(|limit| limit.clamp(0.0, f64::MAX / 4.0));
+        let within = |limit: f64| limit.clamp(0.0, f64::MAX / 4.0);
+        let (forward, backward) = (within(forward), within(backward));
         Level {
             limit: 0.5 * (forward + backward),
             bias: 0.5 * (backward - forward),
@@ -393,6 +403,8 @@ const MEMORY: usize = 3;
 const PATIENCE: usize = 5;
 /// Velocities of closed contacts relative to the free ones above which no force stops them.
 const UNSTOPPED: f64 = 1e-6;
+/// Steps in which the shares of redundant forces come no closer before they stay as they were found.
+const SHARES: usize = 4;
 /// Balance of forces that are shared, relative to the scale.
 const SHARED: f64 = 2e-12;
 /// Rounds of sweeps for laws that fall with velocity.
@@ -461,8 +473,6 @@ pub struct Solver {
     pub(super) stop: Option<Stop>,
     /// The residual up to which what Newton's method finds is taken, where that is more than the usual one.
     rough: Option<f64>,
-    /// Whether the next pass begins at the forces of the last solution.
-    again: bool,
     blocks: Vec<Block>,
     broken: Vec<bool>,
     root: Vec<usize>,
@@ -481,8 +491,9 @@ pub struct Solver {
     driven: f64,
     furthest: usize,
     impossible: bool,
-    /// Slip velocities that the shifts of the convex problem belong to.
+    /// Slip velocities that the shifts of the convex problem belong to, and forces that arms belong to.
     slip: Vec<f64>,
+    pressed: Vec<f64>,
     /// Factors of each body's own inertia.
     alone: Vec<f64>,
     pub(super) work: Work,
@@ -560,8 +571,10 @@ pub(super) struct Iterate<'a> {
 }
 
 impl<'a> Pass<'a> {
+    /// The law of a block; where its limit follows the force of another, that is the one in `force`. (No derivative by that force is taken: arms are short,
+    /// and each round of Newton's method leaves a small part of the change.)
     #[inline]
-    pub(super) fn law(&self, i: usize) -> Law<'a> {
+    pub(super) fn law(&self, i: usize, force: &[f64]) -> Law<'a> {
         let asked = Asked {
             laws: self.laws,
             block: i,
@@ -569,6 +582,10 @@ impl<'a> Pass<'a> {
         match self.blocks[i] {
             // Sticks if that is admissible: dry friction with the limit at rest, until it slips even so.
             Block::Curve { was_stuck: false, .. } if !self.broken[i] => Law::Dry(asked.at(0.0).0),
+            Block::Arm { contact, arm, .. } => {
+                let normal = force[self.problem.rows[contact].first].max(0.0);
+                Law::Dry((arm * normal).into())
+            }
             block => Law::of(block, asked, self.broken[i]),
         }
     }
@@ -641,7 +658,7 @@ impl<'a> Pass<'a> {
 
     pub(super) fn map(&self, i: usize, force: &[f64], velocity: &[f64]) -> NaturalMap {
         let range = self.problem.rows[i].range();
-        natural_map(self.law(i), &force[range.clone()], &velocity[range], self.rho[i])
+        natural_map(self.law(i, force), &force[range.clone()], &velocity[range], self.rho[i])
     }
 
     /// df = f₀ − G·dw of a block with its compliance, as [`response`] gives it; what is `held` sticks, whatever its force. Blocks that stick or are
@@ -651,7 +668,7 @@ impl<'a> Pass<'a> {
         let rows = &self.problem.rows[i];
         let (d, rho) = (rows.count, self.rho[i]);
         let (f, w) = (&force[rows.range()], &velocity[rows.range()]);
-        let law = self.law(i);
+        let law = self.law(i, force);
         let sticks = held
             || match law {
                 Law::Dry(level) if d == 1 => {
@@ -701,8 +718,8 @@ impl<'a> Pass<'a> {
         for (i, rows) in self.problem.rows.iter().enumerate() {
             let row = rows.first;
             match (self.blocks[i], rows.count) {
-                (Block::Dry { .. }, 1) => {
-                    let Law::Dry(Level { limit, bias }) = self.law(i) else {
+                (Block::Dry { .. } | Block::Arm { .. }, 1) => {
+                    let Law::Dry(Level { limit, bias }) = self.law(i, force) else {
                         continue;
                     };
                     let f = force[row] - bias;
@@ -769,7 +786,7 @@ impl<'a> Pass<'a> {
                 .fold(0.0, f64::max);
             length(&w[skip..]) <= (16.0 * f64::EPSILON * size).max(TOLERANCE * scale * self.unit[row])
         };
-        match self.law(i) {
+        match self.law(i, force) {
             Law::Lock => true,
             Law::Smooth(_) => false,
             Law::Dry(level) => outside(&unbiased(f, level)[..f.len()], w, rho[0], level.limit).is_none() || slow(0),
@@ -1085,7 +1102,7 @@ impl Work {
             let range = rows.range();
             let rho = pass.rho[i].map(|rho| rho / softness);
             let map = natural_map(
-                pass.law(i),
+                pass.law(i, at.force),
                 &self.centre[range.clone()],
                 &at.velocity[range.clone()],
                 rho,
@@ -1115,10 +1132,13 @@ impl Work {
         let mut factored = false;
         let blocks = problem.rows.len();
         for (i, share) in self.shares[..blocks].iter_mut().enumerate() {
-            *share = share_of(pass, i);
+            *share = share_of(pass, i, at.force);
         }
         let stiff = stiffest / COMPLIANCE;
-        for _ in 0..60 {
+        let (mut least, mut idle) = (f64::INFINITY, 0);
+        for round in 0..60 {
+            // From no force at all, where laws say nothing, the first step goes by the slopes at the forces that were found.
+            let first = round == 0;
             let mut inside = true;
             // What the bodies lack: the change of momentum less what the forces give.
             self.product[..n].fill(0.0);
@@ -1130,11 +1150,17 @@ impl Work {
                 let range = rows.range();
                 let force = &at.force[range.clone()];
                 let gain = self.shares[i] * stiff;
-                let moved = problem.gather(rows, multiplier);
-                let wanted = moved.map(|w| gain * w);
+                let mut wanted = [0.0; 3];
+                if first {
+                    wanted[..rows.count].copy_from_slice(force);
+                } else {
+                    wanted = problem.gather(rows, multiplier);
+                    wanted.iter_mut().for_each(|w| *w *= gain);
+                }
                 let (mut found, mut slope) = ([0.0; 3], [[0.0; 3]; 3]);
                 let sliding = matches!(pass.blocks[i], Block::Contact { .. }) && !stuck[i] && force[0] > 0.0;
-                let law = pass.law(i);
+                // The contact of an arm has had its turn.
+                let law = pass.law(i, if first { at.force } else { &self.trial_force });
                 if let (true, Law::Dry(Level { limit, bias }), 1) = (stuck[i], law, rows.count) {
                     let within = (wanted[0] - bias).abs() <= limit;
                     found[0] = if within {
@@ -1159,9 +1185,20 @@ impl Work {
                 } else {
                     found[..rows.count].copy_from_slice(force);
                 }
-                let gains = slope.map(|line| line.map(|entry| gain * entry));
-                factored &= same_gain(rows.count, &self.gain[i], &gains);
-                self.gain[i] = gains;
+                if first {
+                    for k in 0..rows.count {
+                        found[k] -= (0..rows.count).map(|l| slope[k][l] * wanted[l]).sum::<f64>();
+                    }
+                }
+                let d = rows.count;
+                let gains = &mut self.gain[i];
+                for k in 0..d {
+                    for l in 0..d {
+                        let entry = gain * slope[k][l];
+                        factored &= gains[k][l] == entry;
+                        gains[k][l] = entry;
+                    }
+                }
                 self.trial_force[range].copy_from_slice(&found[..rows.count]);
                 problem.scatter(rows, -problem.step, &found, product);
             }
@@ -1182,6 +1219,13 @@ impl Work {
             }
             last = left;
             part = 1.0;
+            if left < 0.5 * least {
+                (least, idle) = (left, 0);
+            } else if idle < SHARES {
+                idle += 1;
+            } else {
+                return false;
+            }
             // Where all limits are reached nothing but the bodies resists a step: the farther away, the stiffer.
             let stiffness = 0.1 * (left / scale).min(1.0) * stiff;
             if !inside {
@@ -1230,7 +1274,7 @@ impl Work {
                     f[k] = at.force[rows.first + k];
                     q[k] = problem.free[rows.first + k] + moved[k] - dot(&own[k][..d], &at.force[rows.range()]);
                 }
-                solve_alone(pass.law(i), own, &q[..d], &mut f[..d]);
+                solve_alone(pass.law(i, at.force), own, &q[..d], &mut f[..d]);
                 let mut change = [0.0; 3];
                 for k in 0..d {
                     change[k] = f[k] - at.force[rows.first + k];
@@ -1425,11 +1469,6 @@ impl Solver {
         solver
     }
 
-    /// The largest force that can matter in the island that was solved last.
-    pub(super) fn common(&self) -> f64 {
-        self.common
-    }
-
     /// A solver that looks no further where Newton's method ends at this residual or less.
     pub fn rough(enough: f64) -> Self {
         Solver {
@@ -1443,7 +1482,13 @@ impl Solver {
         self.change.resize(bodies.max(self.change.len()), 0.0);
         self.impulse_unit.resize(bodies.max(self.impulse_unit.len()), 0.0);
         self.alone.resize(stored.max(self.alone.len()), 0.0);
-        for buffer in [&mut self.force, &mut self.velocity, &mut self.unit, &mut self.slip] {
+        for buffer in [
+            &mut self.force,
+            &mut self.velocity,
+            &mut self.unit,
+            &mut self.slip,
+            &mut self.pressed,
+        ] {
             buffer.resize(rows.max(buffer.len()), 0.0);
         }
         let blocks = blocks.max(self.blocks.len());
@@ -1467,23 +1512,24 @@ impl Solver {
     /// Input that is no problem at all (numbers that are not finite, a body without mass) gives zero forces, `converged = false` and an
     /// infinite residual.
     pub fn solve(&mut self, problem: &Problem, laws: &dyn Blocks) -> Outcome {
-        self.solve_from(problem, laws, None)
+        self.ask(problem, laws);
+        self.solve_asked(problem, laws)
     }
 
-    /// As [`Solver::solve`] for laws that are nearly those solved last: with `known` blocks their forces, the first ones of this problem, are where
-    /// Newton's method begins.
-    pub fn solve_from(&mut self, problem: &Problem, laws: &dyn Blocks, known: Option<usize>) -> Outcome {
-        let (n, m, bodies) = (problem.free.len(), problem.rows.len(), problem.pattern.rows());
-        self.reserve(n, m, problem.pattern);
+    /// The laws of the blocks in this step, and room for them.
+    fn ask(&mut self, problem: &Problem, laws: &dyn Blocks) {
+        let m = problem.rows.len();
+        self.reserve(problem.free.len(), m, problem.pattern);
         for i in 0..m {
             self.blocks[i] = laws.block(i);
         }
-        self.again = known.is_some();
-        let known = known.unwrap_or(0);
-        let rows = problem.rows.get(known).map_or(n, |rows| rows.first);
-        self.broken[known..m].fill(false);
-        self.stuck[known..m].fill(false);
-        self.force[rows..n].fill(0.0);
+    }
+
+    fn solve_asked(&mut self, problem: &Problem, laws: &dyn Blocks) -> Outcome {
+        let (n, m, bodies) = (problem.free.len(), problem.rows.len(), problem.pattern.rows());
+        self.broken[..m].fill(false);
+        self.stuck[..m].fill(false);
+        self.force[..n].fill(0.0);
         self.change[..bodies].fill(0.0);
         self.velocity[..n].copy_from_slice(problem.free);
         if !self.prepare(problem, laws) {
@@ -1530,19 +1576,10 @@ impl Solver {
         }
     }
 
-    /// As [`Solver::solve_from`], but with the solution at rest that is remembered, if the problem is the same.
-    pub fn solve_or_rest(
-        &mut self,
-        problem: &Problem,
-        laws: &dyn Blocks,
-        rest: &mut Rest,
-        known: Option<usize>,
-    ) -> Outcome {
+    /// As [`Solver::solve`], but with the solution at rest that is remembered, if the problem is the same.
+    pub fn solve_or_rest(&mut self, problem: &Problem, laws: &dyn Blocks, rest: &mut Rest) -> Outcome {
         let (n, m, bodies) = (problem.free.len(), problem.rows.len(), problem.pattern.rows());
-        self.reserve(n, m, problem.pattern);
-        for i in 0..m {
-            self.blocks[i] = laws.block(i);
-        }
+        self.ask(problem, laws);
         if let Some(outcome) = rest.outcome.filter(|_| rest.is(problem, &self.blocks[..m])) {
             self.change[..bodies].copy_from_slice(&rest.change);
             self.force[..n].copy_from_slice(&rest.force);
@@ -1551,11 +1588,11 @@ impl Solver {
             self.broken[..m].fill(false);
             return outcome;
         }
-        let outcome = self.solve_from(problem, laws, known);
+        let outcome = self.solve_asked(problem, laws);
         rest.outcome = None;
         // Laws that are asked during the solution may change unseen.
         let rests = |i: usize| match self.blocks[i] {
-            Block::Dry { .. } | Block::Lock => self.stuck[i],
+            Block::Dry { .. } | Block::Arm { .. } | Block::Lock => self.stuck[i],
             Block::Contact { .. } => self.stuck[i] || self.force[problem.rows[i].first] == 0.0,
             Block::Curve { .. } | Block::Smooth => false,
         };
@@ -1644,7 +1681,7 @@ impl Solver {
                     was_stuck: true,
                 } => Some(holding.limit),
                 Block::Curve { .. } => Some(laws.steady(i, 0.0).0.limit),
-                Block::Contact { .. } | Block::Lock | Block::Smooth => None,
+                Block::Contact { .. } | Block::Arm { .. } | Block::Lock | Block::Smooth => None,
             };
             common = limit
                 .filter(|limit| *limit < 1e100)
@@ -1807,34 +1844,15 @@ impl Solver {
             velocity: &mut self.velocity[..n],
             defect: &mut defect[..bodies],
         };
-        // From the solution of nearly the same laws: what stuck there still must.
         let smooth = (0..m).any(|i| matches!(pass.blocks[i], Block::Smooth));
-        let (mut solved, mut residual) = (0, f64::INFINITY);
-        if std::mem::take(&mut self.again) && self.work.follow(&pass, &mut at, &self.alone) {
-            (solved, residual) = self.work.newton(&pass, &mut at, None);
-            let scale = pass.scale(at.force);
-            let slides = |i: usize| {
-                let carries = at.force[problem.rows[i].first] > 0.0;
-                carries && self.stuck[i] && !pass.at_rest(i, at.force, at.velocity, at.change, scale)
-            };
-            let contact = |i: &usize| matches!(pass.blocks[*i], Block::Contact { was_stuck: true, .. });
-            if residual <= TOLERANCE && (0..m).filter(contact).any(slides) {
-                residual = f64::INFINITY;
-            }
+        at.begin(problem.free);
+        for i in 0..m {
+            self.stuck[i] = pass.blocks[i].was_stuck() && !pass.broken[i];
         }
-        let again = residual <= TOLERANCE;
-        if !again {
-            at.begin(problem.free);
-            for i in 0..m {
-                self.stuck[i] = pass.blocks[i].was_stuck() && !pass.broken[i];
-            }
-            // Bristles may have several roots, and their force may fall with velocity: each block by itself shows the way.
-            let swept = smooth && self.work.sweep(&pass, &mut at, &self.alone, 1);
-            let hold = if swept { None } else { Some(&self.stuck[..m]) };
-            let more;
-            (more, residual) = self.work.newton(&pass, &mut at, hold);
-            solved += more;
-        }
+        // Bristles may have several roots, and their force may fall with velocity: each block by itself shows the way.
+        let swept = smooth && self.work.sweep(&pass, &mut at, &self.alone, 1);
+        let hold = if swept { None } else { Some(&self.stuck[..m]) };
+        let (mut solved, mut residual) = self.work.newton(&pass, &mut at, hold);
         let enough = |at: &Iterate, residual: f64| {
             let blur = if smooth {
                 pass.blur(at.force, at.velocity) / pass.scale(at.force)
@@ -1855,7 +1873,7 @@ impl Solver {
             self.work.defect = defect;
             return (solved, residual);
         }
-        let curved = (0..m).any(|i| matches!(pass.law(i), Law::Curve(_) | Law::Smooth(_)));
+        let curved = (0..m).any(|i| matches!(pass.law(i, at.force), Law::Curve(_) | Law::Smooth(_)));
         if residual > TOLERANCE && curved && !is_set(pass.stop) {
             // Laws that may fall with velocity: every block by itself finds the root it should have.
             let mut sweeps = 8;
@@ -1888,7 +1906,7 @@ impl Solver {
         let mut holds = false;
         // Bristles whose force falls with velocity: a shorter step helps more.
         let hopeless = smooth && residual > TOLERANCE;
-        if (residual > TOLERANCE || (!again && slides(&at, scale))) && !hopeless && !is_set(pass.stop) {
+        if (residual > TOLERANCE || slides(&at, scale)) && !hopeless && !is_set(pass.stop) {
             self.kept.take(&at);
             let first = residual;
             // What was stuck sticks in the convex problem; what slid is thought to slide on as it would freely.
@@ -1900,8 +1918,11 @@ impl Solver {
             }
             let (mut nearest, mut change) = (f64::INFINITY, f64::INFINITY);
             for round in 0..SHIFTS {
+                // Arms keep the normal forces that were found last.
+                self.pressed[..n].copy_from_slice(at.force);
                 at.begin(problem.free);
-                solved += self.cones.solve(&pass, &mut self.work, &mut at, &self.slip[..n]);
+                let given = (&self.slip[..n], &self.pressed[..n]);
+                solved += self.cones.solve(&pass, &mut self.work, &mut at, given);
                 let last = std::mem::replace(&mut change, pass.change_of_slip(&self.slip[..n], at.velocity));
                 self.slip[..n].copy_from_slice(at.velocity);
                 let (more, left) = self.work.newton(&pass, &mut at, None);
@@ -1914,7 +1935,9 @@ impl Solver {
                 holds = residual <= SOLVED && !slides(&at, pass.scale(at.force));
                 // Rounds whose slips do not come closer lead nowhere.
                 let hopeless = round > 1 && (change.is_nan() || change > 0.7 * last);
-                if residual <= TOLERANCE || first <= TOLERANCE || hopeless || is_set(pass.stop) {
+                // In large heaps rounding leaves more than in small ones, and another round leaves as much.
+                let rounded = round > 0 && nearest <= SOLVED;
+                if residual <= TOLERANCE || first <= TOLERANCE || hopeless || rounded || is_set(pass.stop) {
                     break;
                 }
             }
@@ -2075,8 +2098,8 @@ fn project(law: Law, f: &[f64]) -> (Vector, Matrix) {
 }
 
 /// What a block carries in proportion to others: its limit, or the common value. A limit of nothing takes no part.
-fn share_of(pass: &Pass, i: usize) -> f64 {
-    let limit = match pass.law(i) {
+fn share_of(pass: &Pass, i: usize, force: &[f64]) -> f64 {
+    let limit = match pass.law(i, force) {
         Law::Dry(level) => level.limit,
         Law::Curve(curve) => curve.at(0.0).0.limit,
         // Nothing limits what a lock carries.
@@ -2102,7 +2125,7 @@ fn would_drop(block: Block, normal: f64) -> bool {
             was_stuck,
             ..
         } => was_stuck && mu_static != mu_kinetic && normal > 0.0,
-        Block::Smooth | Block::Lock => false,
+        Block::Arm { .. } | Block::Smooth | Block::Lock => false,
     }
 }
 
@@ -2111,8 +2134,9 @@ fn clean(pass: &Pass, at: &mut Iterate, stuck: &[bool]) {
     for (i, rows) in pass.problem.rows.iter().enumerate() {
         let rho = pass.rho[i];
         let range = rows.range();
+        let law = pass.law(i, at.force);
         let (f, w) = (&mut at.force[range.clone()], &mut at.velocity[range]);
-        match pass.law(i) {
+        match law {
             Law::Dry(level) => bound(f, w, rho[0], level, stuck[i]),
             Law::Curve(curve) => {
                 let speed = if stuck[i] { 0.0 } else { length(w) };

@@ -439,8 +439,6 @@ pub(crate) struct ImplicitScratch {
     sources: Vec<BlockSource>,
     /// What resists rolling and spinning in the contacts; the last of the blocks.
     turning: Vec<Turning>,
-    /// What each island was like when it was last solved at rest without these.
-    bare_rests: Vec<Rest>,
     /// How far each row of a joint is open, and the velocity with which the step closes it.
     open: Vec<f64>,
     closing: Vec<f64>,
@@ -539,8 +537,6 @@ struct Turning {
     block: usize,
     /// 0 rolling, 1 spinning.
     which: usize,
-    /// The most that the moment may be.
-    limit: f64,
     /// Angular velocities at the start of the step.
     start: [f64; 2],
 }
@@ -593,7 +589,6 @@ impl ImplicitScratch {
             free: Vec::with_capacity(rows),
             sources: Vec::with_capacity(blocks),
             turning: Vec::with_capacity(blocks),
-            bare_rests: network.islands.iter().map(|_| Rest::default()).collect(),
             open: Vec::with_capacity(rows),
             closing: Vec::with_capacity(rows),
             closed: match network.locks.is_empty() {
@@ -678,14 +673,15 @@ impl Blocks for IslandLaws<'_> {
             BlockSource::Turning(turning) => {
                 let Turning {
                     candidate,
+                    block,
                     which,
-                    limit,
                     ..
                 } = self.turning[turning];
-                Block::Dry {
-                    holding: limit.into(),
-                    kinetic: limit.into(),
-                    was_stuck: self.touching[candidate].held[which],
+                let candidate = &self.touching[candidate];
+                Block::Arm {
+                    contact: block,
+                    arm: candidate.arms[which],
+                    was_stuck: candidate.held[which],
                 }
             }
         }
@@ -943,60 +939,12 @@ fn solve_island<const OBSERVE: bool>(
     true
 }
 
-/// Times that the limits of moments are taken from the normal forces, and their change that is rounding.
-const LIMITS: usize = 20;
-const LIMITS_KNOWN: f64 = 1e-12;
-
-/// Solves the rows as they are. Moments are bounded by the normal forces of the same step: these are known without moments at first, then with the
-/// moments that they allow, until they no longer change.
+/// Solves the rows as they are.
 fn solve_rows(
     network: &Network,
     (index, island): (usize, &Island),
     room: &mut ImplicitScratch,
     view: ImplicitView<'_>,
-) -> Outcome {
-    if room.turning.is_empty() {
-        return solve_blocks(network, (index, island), room, view, false, None);
-    }
-    solve_blocks(network, (index, island), room, view, true, None);
-    bound_moments(room);
-    let all = room.rows.len();
-    let known = all - room.turning.len();
-    let mut outcome = solve_blocks(network, (index, island), room, view, false, Some(known));
-    let mut change = bound_moments(room);
-    for _ in 0..LIMITS {
-        if change <= LIMITS_KNOWN {
-            return outcome;
-        }
-        outcome = solve_blocks(network, (index, island), room, view, false, Some(all));
-        change = bound_moments(room);
-    }
-    outcome.residual = outcome.residual.max(change);
-    outcome
-}
-
-/// Takes the limits of moments from the normal forces. Returns their largest change, relative to the largest that can matter.
-fn bound_moments(room: &mut ImplicitScratch) -> f64 {
-    let (mut change, mut largest) = (0.0f64, f64::MIN_POSITIVE);
-    for turning in &mut room.turning {
-        let normal = room.solver.force[room.rows[turning.block].first].max(0.0);
-        let arm = room.touching[turning.candidate].arms[turning.which];
-        let limit = arm * normal;
-        change = change.max((limit - turning.limit).abs());
-        largest = largest.max(limit).max(arm * room.solver.common());
-        turning.limit = limit;
-    }
-    change / largest
-}
-
-/// Solves the rows with moments bounded as they are, or without moments; with `known` blocks from the forces that they had when nearly the same was solved.
-fn solve_blocks(
-    network: &Network,
-    (index, island): (usize, &Island),
-    room: &mut ImplicitScratch,
-    view: ImplicitView<'_>,
-    bare: bool,
-    known: Option<usize>,
 ) -> Outcome {
     let laws = IslandLaws {
         network,
@@ -1005,23 +953,17 @@ fn solve_blocks(
         touching: &room.touching,
         turning: &room.turning,
     };
-    let blocks = room.rows.len() - if bare { room.turning.len() } else { 0 };
-    let rows = room.rows.get(blocks).map_or(room.free.len(), |rows| rows.first);
     let problem = Problem {
         pattern: &island.pattern,
         inertia: &room.matrix,
         joined: island.is_joined(),
         step: view.step,
-        rows: &room.rows[..blocks],
+        rows: &room.rows,
         jacobian: &room.jacobian,
-        free: &room.free[..rows],
+        free: &room.free,
         speed: room.speed,
     };
-    let rest = match bare {
-        true => &mut room.bare_rests[index],
-        false => &mut room.rests[index],
-    };
-    room.solver.solve_or_rest(&problem, &laws, rest, known)
+    room.solver.solve_or_rest(&problem, &laws, &mut room.rests[index])
 }
 
 /// Rounds in which joints are closed.
@@ -1300,9 +1242,9 @@ fn find_event(network: &Network, room: &mut ImplicitScratch, view: ImplicitView<
             }
             BlockSource::Turning(turning) => {
                 let Turning {
-                    limit, start: begun, ..
+                    block, start: begun, ..
                 } = room.turning[turning];
-                if limit == 0.0 {
+                if room.solver.force[room.rows[block].first] <= 0.0 {
                     continue;
                 }
                 for axis in 0..rows.count {
@@ -1899,7 +1841,6 @@ fn write_turning(
             candidate: index,
             block,
             which,
-            limit: 0.0,
             start,
         });
     }
@@ -2362,7 +2303,8 @@ fn hold_still(network: &Network, island: &Island, room: &mut ImplicitScratch, fr
                 Attachment::Rigid(other) => held[other].fast,
                 _ => false,
             };
-            if let (Attachment::Rigid(body), true, true) = (body, still, resists.limit > 0.0) {
+            let pressed = room.solver.force[room.rows[resists.block].first] > 0.0;
+            if let (Attachment::Rigid(body), true, true) = (body, still, pressed) {
                 let v = network.bodies[body].v + 3;
                 let spin = Vector3::from_column_slice(&after[v..v + 3]);
                 let about = normal * normal.dot(&spin);

@@ -36,6 +36,8 @@ impl<'a> Law<'a> {
             } => Law::Dry(if was_stuck && !broken { holding } else { kinetic }),
             Block::Curve { holding, was_stuck, .. } if was_stuck && !broken => Law::Dry(holding),
             Block::Curve { .. } => Law::Curve(asked),
+            // See `Pass::law`.
+            Block::Arm { .. } => Law::Dry(Level::default()),
             Block::Smooth => Law::Smooth(asked),
             Block::Contact {
                 target,
@@ -158,7 +160,12 @@ pub(super) fn outside(f: &[f64], w: &[f64], rho: f64, limit: f64) -> Option<Vect
         trial[k] = f[k] - rho * w[k];
     }
     let size = length(&trial[..f.len()]);
-    (size > limit).then(|| trial.map(|component| component / size))
+    if size <= limit || size.is_nan() {
+        return None;
+    }
+    // Not `map` of arrays, which the compiler does not always take in.
+    trial.iter_mut().for_each(|component| *component /= size);
+    Some(trial)
 }
 
 /// Natural map of a disk (interval, ball) in the rows from `first` on; `limit` comes with its slope over the speed. Returns the
