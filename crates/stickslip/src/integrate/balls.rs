@@ -222,7 +222,7 @@ impl Ball<Wide> {
     }
 }
 
-/// Whether a network is nothing but balls, each on a fixed plane.
+/// Whether a network is nothing but balls that do not rebound, each on a fixed plane.
 pub(crate) fn are_all(network: &Network) -> bool {
     let bodies = network.bodies.len();
     let nothing_else = network.layout.scalars() == 0
@@ -237,7 +237,7 @@ pub(crate) fn are_all(network: &Network) -> bool {
         && network.scene.is_none()
         && network.islands.len() == bodies
         && network.rigid.len() == bodies
-        && network.rigid.iter().all(|rigid| Placed::of(network, rigid).is_some())
+        && (network.rigid.iter()).all(|rigid| rigid.restitution == 0.0 && Placed::of(network, rigid).is_some())
         && network
             .islands
             .iter()

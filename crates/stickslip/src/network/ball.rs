@@ -116,8 +116,14 @@ impl<R: Real> RoundContact<R> {
     }
 }
 
-/// The step of a ball or point on a rigid surface; `scratch.sum` holds v̄ and receives the velocities at the end.
-pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, scratch: &mut Scratch, step: f64) {
+/// The step of a ball or point on a rigid surface; `scratch.sum` holds v̄ and receives the velocities at the end. False, with nothing done, for a rebound: that
+/// is solved with all others.
+pub(crate) fn solve_ball<const OBSERVE: bool>(
+    network: &Network,
+    rigid: usize,
+    scratch: &mut Scratch,
+    step: f64,
+) -> bool {
     let rigid = &network.rigid[rigid];
     let Scratch {
         trial,
@@ -146,11 +152,14 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         &mut room.touching,
     );
     let Some(candidate) = room.touching.first().copied() else {
-        return;
+        return true;
     };
     let RigidKind::Contact { geometry, .. } = &rigid.kind else {
-        return;
+        return true;
     };
+    if candidate.rebounds() {
+        return false;
+    }
     let (v, inverse_mass, inverse_inertia, axes) = match geometry.first {
         Attachment::Rigid(body) => {
             let placed = &network.bodies[body];
@@ -168,7 +177,7 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
             0.0,
             axes,
         ),
-        _ => return,
+        _ => return true,
     };
     let (point, directions) = candidate.place();
     let ball = RoundContact::new(
@@ -244,4 +253,5 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         &velocity[..rows],
         (touch.stuck, candidate.impact),
     );
+    true
 }
