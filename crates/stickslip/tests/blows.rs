@@ -84,17 +84,29 @@ fn spinning(chance: &mut Chance, integrator: &str, steps: u64) -> String {
     text
 }
 
-/// Runs on and returns by how much the energy grew in a step, as part of that of the start, and whether anything touched.
+/// Runs on and returns by how much the energy grew in a step beyond what lifts bodies out of overlaps, which is no velocity, as part of that of the start;
+/// and whether anything touched.
 fn growth(text: &str, steps: u64) -> (f64, bool) {
     let mut scene = written(text, &[]);
     let start = energy(&mut scene).abs();
+    let weight: f64 = match text.contains("gravity = [0, 0, 0]") {
+        true => 0.0,
+        false => {
+            9.81 * text
+                .lines()
+                .filter_map(|line| line.strip_prefix("mass = "))
+                .map(|m| m.parse::<f64>().unwrap())
+                .sum::<f64>()
+        }
+    };
     let (mut last, mut grew, mut hit) = (energy(&mut scene), 0.0f64, false);
     for _ in 0..steps {
         scene
             .advance_observed(1)
             .unwrap_or_else(|error| panic!("{error}\n{text}"));
         let now = energy(&mut scene);
-        grew = grew.max((now - last) / start);
+        let depth: f64 = scene.found_contacts().map(|contact| (-contact.gap).max(0.0)).sum();
+        grew = grew.max((now - last - weight * depth) / start);
         last = now;
         hit |= scene.found_contacts().any(|contact| contact.force != [0.0; 3]);
     }
@@ -143,6 +155,9 @@ struct Pair {
     law: String,
     named: bool,
     step: f64,
+    /// The corners of the first body other than the one that touches, from its centre, and the face that they are above: normal and distance from the centre.
+    corners: Vec<Vector3<f64>>,
+    face: (Vector3<f64>, f64),
 }
 
 impl Pair {
@@ -151,6 +166,7 @@ impl Pair {
         let [r, s] = [0; 2].map(|_| chance.between(0.02, 0.1));
         let named = chance.next() < 0.3;
         let turn = UnitQuaternion::from_scaled_axis(chance.vector(2.0));
+        let (mut corners, mut face) = (Vec::new(), (Vector3::z(), 0.0));
         let (shapes, rotations, first) = if named || chance.next() < 0.5 {
             let shapes = [format!("sphere = {r:?}"), format!("sphere = {s:?}")];
             (shapes, [[1.0, 0.0, 0.0, 0.0]; 2], (r + s) * normal)
@@ -173,12 +189,12 @@ impl Pair {
             } else {
                 let small = Vector3::from_fn(|_, _| chance.between(0.03, 0.1));
                 let tip = UnitQuaternion::from_scaled_axis(chance.vector(2.0));
-                let corners =
-                    (0..8).map(|k| Vector3::from_fn(|i, _| if k >> i & 1 == 0 { -0.5 } else { 0.5 } * small[i]));
-                let lowest = corners
-                    .map(|corner| tip * corner)
-                    .min_by(|a, b| a.z.total_cmp(&b.z))
-                    .unwrap();
+                let corner = |k: usize| Vector3::from_fn(|i, _| if k >> i & 1 == 0 { -0.5 } else { 0.5 } * small[i]);
+                corners = (0..8).map(|k| tip * corner(k)).collect();
+                corners.sort_by(|a, b| b.z.total_cmp(&a.z));
+                let lowest = corners.pop().unwrap();
+                corners.iter_mut().for_each(|corner| *corner = turn * *corner);
+                face = (turn * Vector3::z(), 0.5 * sides.z);
                 let shapes = [format!("box = {:?}", small.as_slice()), below];
                 (
                     shapes,
@@ -189,6 +205,8 @@ impl Pair {
         };
         let shift = chance.vector(0.3);
         Pair {
+            corners,
+            face,
             named,
             places: [first + shift, shift],
             shapes,
@@ -202,6 +220,23 @@ impl Pair {
             ),
             step: [1e-3, 5e-3, 1e-4][(chance.next() * 3.0) as usize],
         }
+    }
+
+    /// Whether another corner touches within a step after the blow: then there is a second one.
+    fn again(&self, motion: &[f64]) -> bool {
+        (1..=100).any(|part| {
+            let time = 0.01 * f64::from(part) * self.step;
+            let [first, second] = [0, 1].map(|k| {
+                let of = |at: usize| Vector3::from_column_slice(&motion[6 * k + at..6 * k + at + 3]);
+                (
+                    self.places[k] + time * of(0),
+                    UnitQuaternion::from_scaled_axis(time * of(3)),
+                )
+            });
+            let (normal, height) = (second.1 * self.face.0, self.face.1);
+            let touches = |corner: &Vector3<f64>| normal.dot(&(first.0 + first.1 * corner - second.0)) < height;
+            self.corners.iter().any(touches)
+        })
     }
 
     /// Velocities after a step in which the gap closes after this part of it, and positions less those that the velocities before and after make.
@@ -264,7 +299,7 @@ fn pairs(seed: u64, count: usize) {
                 .zip(&begun)
                 .fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
             // Grazing contacts depend on the last digit of the place.
-            if change < 0.05 * size {
+            if change < 0.05 * size || pair.again(&pair.after(0.95, integrator).0) {
                 continue;
             }
             done += 1;
@@ -529,4 +564,29 @@ fn the_ledger_of_impacts_closes_and_heat_is_never_negative() {
 #[ignore = "minutes"]
 fn the_ledgers_of_a_thousand_impacts_close() {
     ledgers(13, 1000);
+}
+
+#[test]
+#[ignore = "one scene"]
+fn one_scene() {
+    let text = std::fs::read_to_string(std::env::var("SCENE").unwrap()).unwrap();
+    let mut scene = written(&text, &[]);
+    let mut last = energy(&mut scene);
+    for step in 0..30 {
+        scene.advance_observed(1).unwrap();
+        let now = energy(&mut scene);
+        println!(
+            "{step}: {now} {:e} z {} v {:?}",
+            now - last,
+            scene.position(Body::nth(0))[2],
+            scene.velocity(Body::nth(0))
+        );
+        for contact in scene.found_contacts() {
+            println!(
+                "      gap {:e} force {:?} {:?}",
+                contact.gap, contact.force, contact.mode
+            );
+        }
+        last = now;
+    }
 }

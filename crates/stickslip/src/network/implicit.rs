@@ -469,6 +469,8 @@ pub(crate) struct ImplicitScratch {
     /// The state, and where rigid bodies are, when the first gap of an island closes.
     met: Vec<f64>,
     met_frames: Vec<Frame>,
+    /// When the bodies of the island meet.
+    meeting: impact::Meeting,
     /// What loads and weight change of the velocities of an island.
     pushed: Vec<f64>,
     /// Numbers of blocks, rows and entries of J before those of the contacts.
@@ -625,6 +627,7 @@ impl ImplicitScratch {
             blow: vec![0.0; if parts { network.layout.len() } else { 0 }],
             met: if parts { network.initial.clone() } else { Vec::new() },
             met_frames: vec![Frame::ground(); if parts { network.bodies.len() } else { 0 }],
+            meeting: impact::Meeting::of(most(|i| i.bodies.len())),
             pushed: vec![0.0; size.max(1)],
             before_contacts: [0; 3],
             ends: vec![0.0; if parts { network.layout.len() } else { 0 }],
@@ -668,6 +671,7 @@ impl ImplicitScratch {
             buffer.resize(buffer.len().max(stored), 0.0);
         }
         self.pivots.resize(self.pivots.len().max(island.size), 0);
+        self.meeting.fit(island.bodies.len());
         for buffer in [&mut self.vector, &mut self.pushed] {
             buffer.resize(buffer.len().max(island.size), 0.0);
         }
@@ -788,7 +792,9 @@ fn solve_island<const OBSERVE: bool>(
     }
     write_rows(network, island, joined, scratch, span);
     let closes = !span.apart && scratch.implicit.touching.iter().any(|candidate| candidate.impact);
-    let impact = closes.then(|| impact::meet(network, island, scratch, span)).flatten();
+    if closes {
+        impact::meet(network, island, scratch, span);
+    }
     let Scratch {
         trial,
         sum,
@@ -828,8 +834,8 @@ fn solve_island<const OBSERVE: bool>(
         signals: signal_values,
         compression,
     };
-    if let Some(part) = impact {
-        impact::push(network, island, room, (before, after, load, frames), (step, part));
+    if closes {
+        impact::push(network, island, room, (before, after, load, frames), step);
     }
     let mut search = impact::Search::new();
     loop {
@@ -845,12 +851,16 @@ fn solve_island<const OBSERVE: bool>(
             return false;
         }
         room.worst = room.worst.max(outcome.residual);
+        if closes && impact::take_part(room) {
+            search = impact::Search::new();
+            continue;
+        }
         // Newton's law with friction may gain energy. Then all impacts of the island rebound with the largest common part of their
         // coefficients that does not: the plastic impact never does.
-        let Some(first) = impact.filter(|_| room.touching.iter().any(super::rigid::Candidate::rebounds)) else {
+        if !room.touching.iter().any(super::rigid::Candidate::rebounds) {
             break;
-        };
-        let Some(part) = search.next(impact::gained(network, island, room, (before, after), (step, first))) else {
+        }
+        let Some(part) = search.next(impact::gained(network, island, room, (before, after), step)) else {
             break;
         };
         room.touching.iter_mut().for_each(|candidate| candidate.collide(part));
@@ -861,8 +871,8 @@ fn solve_island<const OBSERVE: bool>(
     if let Some(element) = jammed(network, island, room, (before, after), span) {
         room.jammed = Some(element);
     }
-    if let Some(first) = impact.filter(|first| *first > 0.0) {
-        impact::move_on(network, island, room, (before, after), first);
+    if closes {
+        impact::move_on(network, island, room, (before, after));
     }
     if OBSERVE && room.shifted {
         room.lifted += lifted(network, island, room, load);

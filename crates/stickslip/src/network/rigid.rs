@@ -70,6 +70,8 @@ pub struct Candidate {
     restitution: f64,
     /// What loads and weight change of its normal velocity after an impact, in the rest of the step.
     pub(super) carried: f64,
+    /// Whether it would close within the step, but after the impact of others.
+    pub(super) late: bool,
     /// On which velocities its force works.
     works: Works,
     /// Where the points of both bodies that touched at the start are in the middle of the step.
@@ -283,6 +285,7 @@ impl Rigid {
                         impact: sign * velocity * step < -gap.max(0.0) - ROUNDING * position.abs(),
                         restitution: self.restitution,
                         carried: 0.0,
+                        late: false,
                         works: Works::End,
                         touched: [Vector3::zeros(); 2],
                         lasting: false,
@@ -409,6 +412,7 @@ impl Meeting {
             impact: approach * step < -touch.gap.max(0.0) - ROUNDING * size,
             restitution: self.restitution,
             carried: 0.0,
+            late: false,
             works: Works::End,
             touched: [touch.point; 2],
             lasting: self.lasting,
@@ -663,10 +667,24 @@ impl Candidate {
         }
     }
 
-    /// Its gap does not close within the step after all: it may go on as it does.
-    pub(super) fn pass(&mut self, step: f64) {
+    /// Whether it closes with the first of its bodies' impacts, later, or not in this step: by its gap then and the rest of the step. What closes later may
+    /// not enter; what does not may go on as it does.
+    pub(super) fn classify(&mut self, gap: f64, step: f64, rest: f64) {
+        let (size, closing) = (self.place().0.norm(), self.approach.min(0.0) * step);
+        if gap <= 1e-9 * -closing + 16.0 * ROUNDING * size && closing < 0.0 {
+            return;
+        }
         self.impact = false;
-        self.target = self.approach.min(-self.gap.max(0.0) / step);
+        self.late = rest > 0.0 && gap + self.approach * rest < 0.0;
+        self.target = match self.late {
+            true => -gap / rest,
+            false => self.approach.min(-self.gap.max(0.0) / step),
+        };
+    }
+
+    /// Its velocities at the start of the step: normal, then tangential.
+    pub(super) fn start(&self, row: usize) -> f64 {
+        if row == 0 { self.approach } else { self.slip[row - 1] }
     }
 
     /// Whether an element made it.

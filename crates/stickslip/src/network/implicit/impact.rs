@@ -1,16 +1,17 @@
 //! Impacts of the implicit step: contacts that the velocities v of its start close within it.
 //!
-//! The bodies of an island go on with v until the first of these gaps closes, at the part θ of the step. There, where they are then, all these contacts take
-//! their impulses at once, and move on with the velocities v⁺ of the end of the step:
+//! Bodies that touch, or are about to, go on with v until the first of these gaps closes, at the part θ of the step. There, where they are then, the contacts
+//! that close take their impulses, those that close together at once, and the bodies move on with the velocities v⁺ of the end of the step:
 //!
 //! M·(v⁺ − v − a) = T·Jᵀ·f,  w = J·v⁺ ≥ max(0, −e·J·v + (1 − θ)·J·a),  x⁺ = x + θ·T·v + (1 − θ)·T·v⁺
 //!
 //! with a what loads and weight change of v in a step (Newton's rule; friction by Coulomb's law between the impulses and the velocities after them: Moreau 1988).
-//! Weight acts on the rebound through the rest of the step only, so that a body does not rise for nothing.
+//! Weight acts on the rebound through the rest of the step only, so that a body does not rise for nothing. A contact that would close later takes part only
+//! where it would do so with v⁺, too.
 //!
 //! Newton's rule with friction can gain energy (Kane and Levinson 1985): see [`gained`].
 
-use super::{BlockSource, IMMOVABLE, ImplicitScratch, Island, IslandBody, Span, weigh, write_contacts};
+use super::{BlockSource, IMMOVABLE, ImplicitScratch, Island, IslandBody, Side, Span, weigh, write_contacts};
 use crate::body::frame::vector;
 use crate::body::{Frame, LinkageScratch};
 use crate::math::dense::dot;
@@ -23,12 +24,62 @@ use nalgebra::Vector3;
 const MEETINGS: usize = 40;
 const MET: f64 = 1e-15;
 
-/// Brings an island to where it is when the first gap closes, and returns the part of the step before that; none if no gap closes on the way. Newton's method
-/// on the gaps finds the moment; from the left, since gaps between bodies that do not turn are convex in time. So the outcome does not depend on where in the
-/// step the gap closes.
+/// When bodies of an island meet.
+#[derive(Default)]
+pub(super) struct Meeting {
+    /// The first of the bodies that touch each other, or are about to, for each body.
+    first: Vec<usize>,
+    /// The part of the step before the first impact among these bodies; infinite where there is none.
+    part: Vec<f64>,
+    next: Vec<f64>,
+}
+
+impl Meeting {
+    pub(super) fn of(bodies: usize) -> Self {
+        let mut meeting = Meeting::default();
+        meeting.fit(bodies);
+        meeting
+    }
+
+    pub(super) fn fit(&mut self, bodies: usize) {
+        self.first.resize(self.first.len().max(bodies), 0);
+        for parts in [&mut self.part, &mut self.next] {
+            parts.resize(parts.len().max(bodies), 0.0);
+        }
+    }
+
+    fn first(&self, mut body: usize) -> usize {
+        while self.first[body] != body {
+            body = self.first[body];
+        }
+        body
+    }
+
+    fn join(&mut self, bodies: [usize; 2]) {
+        if !bodies.contains(&Side::NONE.body) {
+            let [a, b] = bodies.map(|body| self.first(body));
+            self.first[a.max(b)] = a.min(b);
+        }
+    }
+
+    /// The group of a contact.
+    fn group(&self, bodies: [usize; 2]) -> Option<usize> {
+        let body = bodies.into_iter().find(|&body| body != Side::NONE.body)?;
+        Some(self.first(body))
+    }
+
+    /// The part of the step before the impact of a body; 0 where there is none.
+    fn before(&self, body: usize) -> f64 {
+        let part = self.part[self.first(body)];
+        if part <= 1.0 { part } else { 0.0 }
+    }
+}
+
+/// Brings the bodies of an island to where they are when the first gap of each group that touches closes. Newton's method on the gaps finds the moment; from
+/// the left, since gaps between bodies that do not turn are convex in time. So the outcome does not depend on where in the step the gap closes.
 ///
 /// Islands with linkages, joints and springs of the end of the step are solved where they begin.
-pub(super) fn meet(network: &Network, island: &Island, scratch: &mut Scratch, span: Span) -> Option<f64> {
+pub(super) fn meet(network: &Network, island: &Island, scratch: &mut Scratch, span: Span) {
     let step = span.whole;
     let Scratch {
         trial,
@@ -38,72 +89,104 @@ pub(super) fn meet(network: &Network, island: &Island, scratch: &mut Scratch, sp
         ..
     } = scratch;
     let before: &[f64] = trial;
-    let closing = room.touching.iter().filter(|candidate| candidate.impact);
-    let mut part = closing
-        .map(|candidate| candidate.before_impact(step))
-        .fold(1.0, f64::min);
+    let count = island.bodies.len();
+    let mut meeting = std::mem::take(&mut room.meeting);
+    for body in 0..count {
+        (meeting.first[body], meeting.part[body]) = (body, f64::INFINITY);
+    }
+    let [.., rigid] = island.first_holds();
+    let touching = || room.touching.iter().zip(&room.holds);
+    let joins = touching().filter(|(candidate, _)| candidate.impact || candidate.gap <= 0.0);
+    for hold in island.holds[..rigid].iter().chain(joins.map(|(_, hold)| hold)) {
+        meeting.join(hold.bodies);
+    }
+    for (candidate, hold) in touching().filter(|(candidate, _)| candidate.impact) {
+        if let Some(group) = meeting.group(hold.bodies) {
+            meeting.part[group] = meeting.part[group].min(candidate.before_impact(step));
+        }
+    }
     let given = |body: &IslandBody| matches!(body, IslandBody::Linkage { .. } | IslandBody::Own { .. });
-    if part == 0.0 || island.is_joined() || !island.locks.is_empty() || island.bodies.iter().any(given) {
-        return Some(part);
-    }
-    let mut last = f64::INFINITY;
-    for _ in 0..MEETINGS {
-        place(network, island, room, before, part * step);
-        let mut next = f64::INFINITY;
-        for index in 0..room.touching.len() {
-            let candidate = room.touching[index];
-            if !candidate.impact {
-                continue;
+    let free = !island.is_joined() && island.locks.is_empty() && !island.bodies.iter().any(given);
+    let open = (0..count).any(|body| meeting.before(body) > 0.0);
+    if free && open {
+        let mut last = f64::INFINITY;
+        for _ in 0..MEETINGS {
+            place(network, island, room, before, (&meeting, step));
+            meeting.next[..count].fill(f64::INFINITY);
+            for index in 0..room.touching.len() {
+                let (candidate, hold) = (room.touching[index], room.holds[index]);
+                let Some(group) = meeting.group(hold.bodies).filter(|_| candidate.impact) else {
+                    continue;
+                };
+                let part = meeting.part[group];
+                let meets = match part {
+                    ..=1.0 => match moved(
+                        network,
+                        island,
+                        room,
+                        (before, frames, linkages),
+                        (candidate, part * step),
+                    ) {
+                        Some((now, gap)) if now.approach < 0.0 => part - gap / (now.approach * step),
+                        Some((_, gap)) if gap > 0.0 => f64::INFINITY,
+                        // Closed and open again.
+                        Some(_) => 0.5 * part,
+                        None => candidate.before_impact(step),
+                    },
+                    _ => part,
+                };
+                meeting.next[group] = meeting.next[group].min(meets.max(0.0));
             }
-            let meets = match moved(
-                network,
-                island,
-                room,
-                (before, frames, linkages),
-                (candidate, part * step),
-            ) {
-                Some((now, gap)) if now.approach < 0.0 => part - gap / (now.approach * step),
-                Some((_, gap)) if gap > 0.0 => f64::INFINITY,
-                // Closed and open again.
-                Some(_) => 0.5 * part,
-                None => candidate.before_impact(step),
-            };
-            next = next.min(meets);
+            let mut change = 0.0f64;
+            for group in 0..count {
+                let (part, next) = (meeting.part[group], meeting.next[group]);
+                if part <= 1.0 {
+                    change = change.max((next - part).abs().min(1.0));
+                    meeting.part[group] = next;
+                }
+            }
+            if change <= MET || change < 1e-9 && change >= 0.5 * last {
+                break;
+            }
+            last = change;
         }
-        let change = (next.max(0.0) - part).abs();
-        part = next.max(0.0);
-        if change <= MET || part > 1.0 || change < 1e-9 && change >= 0.5 * last {
-            break;
-        }
-        last = change;
+        place(network, island, room, before, (&meeting, step));
     }
-    let found = part <= 1.0;
-    let ahead = if found { part } else { 1.0 };
-    place(network, island, room, before, ahead * step);
+    let moves = free && (0..count).any(|body| meeting.before(body) > 0.0);
     for index in 0..room.touching.len() {
-        let candidate = room.touching[index];
-        let now = moved(
-            network,
-            island,
-            room,
-            (before, frames, linkages),
-            (candidate, ahead * step),
-        );
-        // What does not close on the way is no impact.
-        let still = found && now.is_none_or(|(now, gap)| gap < -now.approach * step * (1.0 - part + 1e-9));
-        let candidate = &mut room.touching[index];
-        if let (true, Some((now, _))) = (found, now) {
-            *candidate = now;
-        }
-        if candidate.impact && !still {
-            candidate.pass(step);
+        let (candidate, hold) = (room.touching[index], room.holds[index]);
+        let Some(group) = meeting.group(hold.bodies) else {
+            room.touching[index].impact = false;
+            continue;
+        };
+        let part = meeting.part[group];
+        let time = part * step;
+        let mut inside = hold.bodies.into_iter().filter(|&body| body != Side::NONE.body);
+        let now = match moves && inside.any(|body| meeting.before(body) > 0.0) {
+            true => moved(network, island, room, (before, frames, linkages), (candidate, time)),
+            false => None,
+        };
+        let there = &mut room.touching[index];
+        let gap = match now {
+            Some((now, gap)) => {
+                *there = now;
+                gap
+            }
+            None => candidate.gap + time.min(step) * candidate.approach,
+        };
+        if candidate.impact {
+            let gap = if part <= 1.0 { gap } else { f64::INFINITY };
+            there.classify(gap, step, (1.0 - part) * step);
         }
     }
-    if !found {
-        return None;
+    room.meeting = meeting;
+    if !moves {
+        return;
     }
-    for body in &island.bodies {
-        if let IslandBody::Rigid { body, .. } = *body {
+    for (index, body) in island.bodies.iter().enumerate() {
+        if let IslandBody::Rigid { body, .. } = *body
+            && room.meeting.before(index) > 0.0
+        {
             frames[body] = room.met_frames[body];
         }
     }
@@ -126,27 +209,38 @@ pub(super) fn meet(network: &Network, island: &Island, scratch: &mut Scratch, sp
         &mut room.matrix,
     );
     write_contacts(network, island, (trial, sum), (span, true), (frames, linkages), room);
-    Some(part)
 }
 
-/// The island after a time with the velocities of the start of the step.
-fn place(network: &Network, island: &Island, room: &mut ImplicitScratch, before: &[f64], time: f64) {
+/// The island when its groups meet, by the velocities of the start of the step.
+fn place(
+    network: &Network,
+    island: &Island,
+    room: &mut ImplicitScratch,
+    before: &[f64],
+    (meeting, step): (&Meeting, f64),
+) {
     let (met, first) = (&mut room.met, network.layout.positions);
     met.copy_from_slice(before);
-    for i in 0..network.layout.scalars() {
-        met[i] += time * before[first + i];
-    }
-    for body in &island.bodies {
-        if let IslandBody::Rigid { body, .. } = *body {
-            let placed = &network.bodies[body];
-            super::turn(placed.q, placed.v, time, before, met);
-            let (q, v) = (placed.q..placed.q + 7, placed.v..placed.v + 6);
-            room.met_frames[body] = placed.body.place(&met[q], &met[v]);
+    for (index, body) in island.bodies.iter().enumerate() {
+        let time = step * meeting.before(index);
+        match *body {
+            IslandBody::Rigid { body, .. } => {
+                let placed = &network.bodies[body];
+                super::turn(placed.q, placed.v, time, before, met);
+                let (q, v) = (placed.q..placed.q + 7, placed.v..placed.v + 6);
+                room.met_frames[body] = placed.body.place(&met[q], &met[v]);
+            }
+            IslandBody::Masses { v, count, .. } => {
+                for v in v..v + count {
+                    met[v - first] += time * before[v];
+                }
+            }
+            IslandBody::Linkage { .. } | IslandBody::Own { .. } => (),
         }
     }
 }
 
-/// A contact where the island is after a time, and its gap there; none if what touches is another feature then.
+/// A contact where its bodies are after a time, and its gap there; none if what touches is another feature then.
 fn moved(
     network: &Network,
     island: &Island,
@@ -154,6 +248,10 @@ fn moved(
     (before, frames, linkages): (&[f64], &[Frame], &[LinkageScratch]),
     (mut candidate, time): (Candidate, f64),
 ) -> Option<(Candidate, f64)> {
+    for drive in &network.drives {
+        let driven = drive.coordinate;
+        room.met[driven.q] = before[driven.q] + time * before[driven.v];
+    }
     let gap = if candidate.found.is_some() {
         let scene = network.scene.as_ref()?;
         let begin = |state, frames| Begin {
@@ -180,12 +278,13 @@ fn moved(
 
 /// Free spins where the bodies are when the gap closes: those of the start are constant in world axes, their change is one in the axes of the body.
 fn look_from_there(network: &Network, island: &Island, scratch: &mut Scratch, step: f64) {
-    for body in &island.bodies {
+    for (index, body) in island.bodies.iter().enumerate() {
         let IslandBody::Rigid { body, .. } = *body else {
             continue;
         };
         let (placed, frame) = (&network.bodies[body], &scratch.frames[body]);
-        if placed.body.is_isotropic() || frame.angular_velocity == Vector3::zeros() {
+        let spins = !placed.body.is_isotropic() && frame.angular_velocity != Vector3::zeros();
+        if !spins || scratch.implicit.meeting.before(index) == 0.0 {
             continue;
         }
         let (v, torque) = (placed.v + 3, vector(&scratch.load, placed.v + 3));
@@ -201,7 +300,7 @@ pub(super) fn push(
     island: &Island,
     room: &mut ImplicitScratch,
     (before, after, load, frames): (&[f64], &[f64], &[f64], &[Frame]),
-    (step, part): (f64, f64),
+    step: f64,
 ) {
     for body in &island.bodies {
         let (v, count, at) = body.range(network);
@@ -218,12 +317,13 @@ pub(super) fn push(
     }
     for (rows, source) in room.rows.iter().zip(&room.sources) {
         let BlockSource::Rigid(index) = *source else { continue };
-        let (mut pushed, mut moves) = (0.0, false);
+        let (mut pushed, mut moves, mut part) = (0.0, false, 0.0);
         for side in rows.sides.iter().filter(|side| side.len > 0) {
             let at = island.bodies[side.body].range(network).2 + side.first;
             let normal = &room.jacobian[side.at..side.at + side.len];
             pushed += dot(normal, &room.pushed[at..at + side.len]);
             moves |= normal.iter().any(|entry| entry.abs() > IMMOVABLE);
+            part = room.meeting.before(side.body);
         }
         let candidate = &mut room.touching[index];
         candidate.impact &= moves;
@@ -232,23 +332,52 @@ pub(super) fn push(
     }
 }
 
+/// Whether contacts that would have closed later do so with the velocities that were found, too: then they take part.
+pub(super) fn take_part(room: &mut ImplicitScratch) -> bool {
+    let mut more = false;
+    for (rows, source) in room.rows.iter().zip(&room.sources) {
+        if let BlockSource::Rigid(index) = *source
+            && room.touching[index].late
+            && room.solver.force[rows.first] > 0.0
+        {
+            let candidate = &mut room.touching[index];
+            (candidate.late, candidate.impact) = (false, true);
+            candidate.collide(1.0);
+            more = true;
+        }
+    }
+    more
+}
+
 /// By how much the step gains energy, and the size of what it is a sum of. From the velocities v̄ without impulses to v⁺ that is
 ///
 /// ½·T·Σ f·(w̄ + w) + M·a·(v̄ − ½·a − θ·v − (1 − θ)·v⁺):
 ///
 /// the work of the impulses, and what loads and weight gave to v̄ less their work on the way θ·T·v + (1 − θ)·T·v⁺. A plastic impact never gains:
-/// ½·f·(w̄ + w) ≤ f·w = 0.
+/// ½·f·(w̄ + w) ≤ f·w = 0. Where the heat of the contacts, −½·T·Σ f·(J·v + w), is negative, that counts as a gain, too.
 pub(super) fn gained(
     network: &Network,
     island: &Island,
     room: &ImplicitScratch,
     (before, after): (&[f64], &[f64]),
-    (step, part): (f64, f64),
+    step: f64,
 ) -> (f64, f64) {
-    let (mut sum, mut size) = (0.0, 0.0);
-    for ((f, w), free) in room.solver.force.iter().zip(&room.solver.velocity).zip(&room.free) {
-        sum += 0.5 * step * f * (free + w);
-        size += 0.5 * step * ((f * free).abs() + (f * w).abs());
+    let (mut sum, mut size, mut cold) = (0.0, 0.0, 0.0);
+    for (rows, source) in room.rows.iter().zip(&room.sources) {
+        for k in 0..rows.count {
+            let (f, w) = (room.solver.force[rows.first + k], room.solver.velocity[rows.first + k]);
+            let free = room.free[rows.first + k];
+            sum += 0.5 * step * f * (free + w);
+            size += 0.5 * step * ((f * free).abs() + (f * w).abs());
+            cold += 0.5
+                * step
+                * f
+                * match *source {
+                    BlockSource::Rigid(index) => room.touching[index].start(k) + w,
+                    BlockSource::Turning(index) => room.turning[index].start[k] + w,
+                    BlockSource::Friction(_) | BlockSource::Lock(..) => 0.0,
+                };
+        }
     }
     if island.is_joined() {
         return (sum, size);
@@ -258,6 +387,7 @@ pub(super) fn gained(
         let Some(place) = island.pattern.place(index, index) else {
             continue;
         };
+        let part = room.meeting.before(index);
         for i in 0..count {
             let line = &room.matrix[place + i * count..place + (i + 1) * count];
             let given = dot(line, &room.pushed[at..at + count]);
@@ -268,7 +398,7 @@ pub(super) fn gained(
             size += gain.abs();
         }
     }
-    (sum, size)
+    (sum.max(cold), size)
 }
 
 /// The search for the largest common part of all coefficients of restitution with which an island gains no energy: 1, or where the gain is 0, by false
@@ -343,15 +473,18 @@ pub(super) fn move_on(
     island: &Island,
     room: &mut ImplicitScratch,
     (before, after): (&[f64], &[f64]),
-    part: f64,
 ) {
-    for body in &island.bodies {
+    for (index, body) in island.bodies.iter().enumerate() {
+        let part = room.meeting.before(index);
+        if part == 0.0 {
+            continue;
+        }
         let (v, count, at) = body.range(network);
         for i in 0..count {
             let end = after[v + i] + room.solver.change[at + i];
             room.shift[v + i] += part * (before[v + i] - end);
         }
         room.blow[v..v + count].fill(part);
+        room.shifted = true;
     }
-    room.shifted = true;
 }
