@@ -565,28 +565,3 @@ fn the_ledger_of_impacts_closes_and_heat_is_never_negative() {
 fn the_ledgers_of_a_thousand_impacts_close() {
     ledgers(13, 1000);
 }
-
-#[test]
-#[ignore = "one scene"]
-fn one_scene() {
-    let text = std::fs::read_to_string(std::env::var("SCENE").unwrap()).unwrap();
-    let mut scene = written(&text, &[]);
-    let mut last = energy(&mut scene);
-    for step in 0..30 {
-        scene.advance_observed(1).unwrap();
-        let now = energy(&mut scene);
-        println!(
-            "{step}: {now} {:e} z {} v {:?}",
-            now - last,
-            scene.position(Body::nth(0))[2],
-            scene.velocity(Body::nth(0))
-        );
-        for contact in scene.found_contacts() {
-            println!(
-                "      gap {:e} force {:?} {:?}",
-                contact.gap, contact.force, contact.mode
-            );
-        }
-        last = now;
-    }
-}

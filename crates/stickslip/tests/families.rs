@@ -347,9 +347,7 @@ impl Flight {
              [bodies.b]\nkind = \"rigid-body\"\nmass = 1.3\nshape = {{ {shape} }}\nposition = [0, 0, {:?}]\n\
              rotation = {:?}\nvelocity = {:?}\nangular_velocity = {:?}\n\
              [elements.f]\nkind = \"contact\"\nbetween = [\"b\", \"ground\"]\nsurface = {{ plane = {{ normal = [0, 0, 1] }} }}\n\
-             normal = {{ law = \"rigid\", restitution = {} }}\nfriction = {{ law = \"implicit\", mu = {} }}\n\
-             [elements.far]\nkind = \"contact\"\nbetween = [\"b\", \"ground\"]\nsurface = {{ plane = {{ normal = [1, 0, 0], offset = -50 }} }}\n\
-             normal = {{ law = \"rigid\" }}\n",
+             normal = {{ law = \"rigid\", restitution = {} }}\nfriction = {{ law = \"implicit\", mu = {} }}\n",
             2.0 * self.step,
             self.step,
             -lowest.z - part * approach * self.step,

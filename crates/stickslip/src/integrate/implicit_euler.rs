@@ -44,8 +44,15 @@ pub(crate) fn run<const OBSERVE: bool>(
             steps -= done;
         }
     }
-    if !OBSERVE && steps >= WORTHWHILE && balls::are_all(network) && balls::advance(network, state, scratch, steps) {
-        return Ok(());
+    if !OBSERVE && steps >= WORTHWHILE && balls::are_all(network) {
+        while let Some(done) = balls::advance(network, state, scratch, steps) {
+            steps -= done;
+            if steps == 0 {
+                return Ok(());
+            }
+            step::<OBSERVE>(network, state, scratch, work)?;
+            steps -= 1;
+        }
     }
     (0..steps).try_for_each(|_| step::<OBSERVE>(network, state, scratch, work))
 }

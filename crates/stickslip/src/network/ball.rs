@@ -116,8 +116,8 @@ impl<R: Real> RoundContact<R> {
     }
 }
 
-/// The step of a ball or point on a rigid surface; `scratch.sum` holds v̄ and receives the velocities at the end. False, with nothing done, for a rebound: that
-/// is solved with all others.
+/// The step of a ball or point on a rigid surface; `scratch.sum` holds v̄ and receives the velocities at the end. False, with nothing done, for an impact: that
+/// is solved as all others are.
 pub(crate) fn solve_ball<const OBSERVE: bool>(
     network: &Network,
     rigid: usize,
@@ -157,7 +157,7 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(
     let RigidKind::Contact { geometry, .. } = &rigid.kind else {
         return true;
     };
-    if candidate.rebounds() {
+    if candidate.impact {
         return false;
     }
     let (v, inverse_mass, inverse_inertia, axes) = match geometry.first {
@@ -247,11 +247,6 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(
     let force = [touch.normal, touch.friction[0], touch.friction[1]];
     let velocity = [touch.normal_velocity, touch.slip[0], touch.slip[1]];
     let rows = candidate.axes;
-    candidate.settle(
-        &mut stage,
-        &force[..rows],
-        &velocity[..rows],
-        (touch.stuck, candidate.impact),
-    );
+    candidate.settle(&mut stage, &force[..rows], &velocity[..rows], (touch.stuck, false));
     true
 }

@@ -282,7 +282,7 @@ impl Rigid {
                         gap: rounded(gap, position.abs()),
                         approach: sign * velocity,
                         slip: [0.0; 2],
-                        impact: sign * velocity * step < -gap.max(0.0) - ROUNDING * position.abs(),
+                        impact: is_impact(gap, position.abs(), sign * velocity, step),
                         restitution: self.restitution,
                         carried: 0.0,
                         late: false,
@@ -366,6 +366,11 @@ fn target(restitution: f64, gap: f64, size: f64, approach: f64, step: f64) -> f6
     }
 }
 
+/// Whether a speed of approach closes a gap within the step.
+pub(crate) fn is_impact(gap: f64, size: f64, approach: f64, step: f64) -> bool {
+    approach * step < -gap.max(0.0) - ROUNDING * size
+}
+
 /// A gap, 0 where it is rounding.
 fn rounded(gap: f64, size: f64) -> f64 {
     // Positions near 0 have hardly any rounding of their own; what lies below atoms is no overlap.
@@ -409,7 +414,7 @@ impl Meeting {
             gap: self.gap,
             approach,
             slip: [t1.dot(&slip), t2.dot(&slip)],
-            impact: approach * step < -touch.gap.max(0.0) - ROUNDING * size,
+            impact: is_impact(touch.gap, size, approach, step),
             restitution: self.restitution,
             carried: 0.0,
             late: false,

@@ -7,6 +7,7 @@
 mod meeting;
 
 use crate::body::rigid_body::advance_rotation;
+use crate::network::rigid::is_impact;
 use crate::snapshot::{Carried, Reader, SnapshotError, carried};
 use meeting::Meeting;
 use nalgebra::Vector3;
@@ -138,12 +139,13 @@ impl Spheres {
         };
         let approach = self.normal.dot(&ball.velocity);
         let along = self.normal.dot(&free);
-        // A rebound as any other impact of the implicit step: after a part of it, under its weight through the rest.
-        let rebounds = self.restitution > 0.0 && approach * step < -gap.max(0.0) - 8.0 * f64::EPSILON * size;
-        let (target, part) = if rebounds {
+        // An impact as any other of the implicit step: after a part of it, under its weight through the rest.
+        let strikes = is_impact(gap, size, approach, step);
+        let (target, part) = if strikes {
             let part = (gap.max(0.0) / (-approach * step)).clamp(0.0, 1.0);
             let carried = (1.0 - part) * (along - approach);
-            ((carried - self.restitution * approach).max(0.0), part)
+            let rebound = carried - self.restitution * approach;
+            (if self.restitution > 0.0 { rebound.max(0.0) } else { 0.0 }, part)
         } else {
             (closing, 0.0)
         };
@@ -166,10 +168,10 @@ impl Spheres {
             ball.velocity = free + (target - along) * self.normal + step * inverse_mass * rubbing;
             ball.angular_velocity += step * inverse_inertia * arm.cross(&rubbing);
             if OBSERVE {
-                // An impulse works on the mean of the velocities before and after it; friction on the velocity after, but in a rebound as an impulse.
+                // An impulse works on the mean of the velocities before and after it; friction on the velocity after, but in an impact as an impulse.
                 let began = was.velocity + was.angular_velocity.cross(&arm);
                 let start = |k: usize| {
-                    if rebounds {
+                    if strikes {
                         tangents[k].dot(&began)
                     } else {
                         touch.slip[k]
