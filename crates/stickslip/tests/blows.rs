@@ -222,10 +222,9 @@ impl Pair {
         }
     }
 
-    /// Whether another corner touches within a step after the blow: then there is a second one.
+    /// Whether another corner touches within a step after the blow, or would with the velocity that it has then: there may be a second one.
     fn again(&self, motion: &[f64]) -> bool {
-        (1..=100).any(|part| {
-            let time = 0.01 * f64::from(part) * self.step;
+        let gaps = |time: f64| {
             let [first, second] = [0, 1].map(|k| {
                 let of = |at: usize| Vector3::from_column_slice(&motion[6 * k + at..6 * k + at + 3]);
                 (
@@ -234,9 +233,12 @@ impl Pair {
                 )
             });
             let (normal, height) = (second.1 * self.face.0, self.face.1);
-            let touches = |corner: &Vector3<f64>| normal.dot(&(first.0 + first.1 * corner - second.0)) < height;
-            self.corners.iter().any(touches)
-        })
+            let gap = move |corner: &Vector3<f64>| normal.dot(&(first.0 + first.1 * corner - second.0)) - height;
+            self.corners.iter().map(gap).collect::<Vec<f64>>()
+        };
+        let (now, soon) = (gaps(0.0), gaps(1e-3 * self.step));
+        let ahead = now.iter().zip(&soon).any(|(now, soon)| now + 1e3 * (soon - now) < 0.0);
+        ahead || (1..=100).any(|part| gaps(0.01 * f64::from(part) * self.step).iter().any(|gap| *gap < 0.0))
     }
 
     /// Velocities after a step in which the gap closes after this part of it, and positions less those that the velocities before and after make.

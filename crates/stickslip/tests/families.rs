@@ -7,7 +7,7 @@
 mod common;
 
 use common::{Chance, written};
-use nalgebra::{Matrix3, Quaternion, UnitQuaternion, Vector3};
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use std::fmt::Write as _;
 use stickslip::{Body, Simulation};
 
@@ -317,20 +317,8 @@ impl Flight {
         (corners[0], corners[1].z - corners[0].z)
     }
 
-    fn energy(&self, motion: &[f64]) -> f64 {
-        let s = self.sides;
-        let diagonal = match self.sphere {
-            true => Vector3::repeat(0.4 * 0.25 * s.x * s.x),
-            false => Vector3::new(s.y * s.y + s.z * s.z, s.x * s.x + s.z * s.z, s.x * s.x + s.y * s.y) / 12.0,
-        };
-        let local = self.rotation.inverse() * Vector3::new(motion[3], motion[4], motion[5]);
-        0.5 * 1.3
-            * (Vector3::new(motion[0], motion[1], motion[2]).norm_squared()
-                + local.dot(&(Matrix3::from_diagonal(&diagonal) * local)))
-    }
-
-    /// Motion before and after, when the gap closes after `part` of the first step. None if nothing approaches.
-    fn after(&self, part: f64) -> Option<(Vec<f64>, Vec<f64>)> {
+    /// Motion and energy before and after, when the gap closes after `part` of the first step. None if nothing approaches.
+    fn after(&self, part: f64) -> Option<[(Vec<f64>, f64); 2]> {
         let (lowest, next) = self.lowest();
         let approach = (self.velocity + self.spin.cross(&lowest)).z;
         // Corners that close in one step do so together, which is another impact.
@@ -358,9 +346,9 @@ impl Flight {
             self.mu
         );
         let mut scene = written(&text, &[]);
-        let before = scene.velocity(Body::nth(0)).to_vec();
+        let before = (scene.velocity(Body::nth(0)).to_vec(), scene.energy().0);
         scene.advance(1).unwrap();
-        Some((before, scene.velocity(Body::nth(0)).to_vec()))
+        Some([before, (scene.velocity(Body::nth(0)).to_vec(), scene.energy().0)])
     }
 }
 
@@ -370,14 +358,13 @@ fn impacts(seed: u64, count: usize) {
     let (mut done, mut gain, mut apart) = (0, f64::NEG_INFINITY, 0.0f64);
     while done < count {
         let flight = Flight::any(&mut chance);
-        let Some((before, first)) = flight.after(0.05) else {
+        let Some([(before, start), (first, _)]) = flight.after(0.05) else {
             continue;
         };
         done += 1;
         assert!(before != first, "impact {done} did not happen");
         for place in 0..10 {
-            let (_, motion) = flight.after(0.05 + 0.1 * f64::from(place)).unwrap();
-            let (start, end) = (flight.energy(&before), flight.energy(&motion));
+            let [_, (motion, end)] = flight.after(0.05 + 0.1 * f64::from(place)).unwrap();
             gain = gain.max(end / start - 1.0);
             assert!(end <= start * (1.0 + 1e-12), "impact {done}: {start} J became {end} J");
             let size = first.iter().fold(0.0f64, |most, v| most.max(v.abs()));

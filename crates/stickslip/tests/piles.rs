@@ -489,6 +489,12 @@ fn laws(balls: &Balls, duration: f64) -> f64 {
                     );
                 }
             } else {
+                if least - touch.approach[1] > 1e-6 {
+                    println!(
+                        "DEBUG row {row} gap {:e} approach {:?} least {least} parts {parts:?} mass {mass}",
+                        touch.gap, touch.approach
+                    );
+                }
                 must(
                     "enters",
                     ((least - touch.approach[1]) * weight - 1e-15 / step * weight).max(0.0),

@@ -93,7 +93,10 @@ impl<R: Real> Ball<R> {
         // No torque; the sum turns −0 into 0 as the general one does.
         after.spin = add(before.spin, [R::zero(); 3]);
         let gap = dot(self.contact.directions[0], before.position) - self.offset - self.radius;
-        let rests = gap.same(R::zero()) & self.restitution.same(R::zero());
+        // An impact is more than rounding of the positions, which are no smaller than the radius.
+        let falls =
+            (dot(self.contact.directions[0], before.velocity) * step).lt(R::lit(-8.0 * f64::EPSILON) * self.radius);
+        let rests = gap.same(R::zero()) & self.restitution.same(R::zero()) & !falls;
         let none = R::one().lt(R::zero());
         let ([touching, struck], [target, parting]) = if rests.all() {
             ([rests, none], [R::zero(); 2])
