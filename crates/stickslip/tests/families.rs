@@ -278,7 +278,6 @@ struct Flight {
 impl Flight {
     fn any(chance: &mut Chance) -> Self {
         let sphere = chance.next() < 0.25;
-        // What turns hits with another corner wherever the gap closes: only a ball may turn in a step of a millisecond.
         let turns = sphere || chance.next() < 0.4;
         Flight {
             sphere,
@@ -300,7 +299,7 @@ impl Flight {
                 1 => 1.0,
                 _ => chance.next(),
             },
-            step: if turns && !sphere { 1e-11 } else { 1e-3 },
+            step: if turns && !sphere { 1e-5 } else { 1e-3 },
         }
     }
 
@@ -322,14 +321,16 @@ impl Flight {
         let (lowest, next) = self.lowest();
         let approach = (self.velocity + self.spin.cross(&lowest)).z;
         // Corners that close in one step do so together, which is another impact.
-        if approach > -0.1 || next < 5.0 * self.step {
+        if approach > -0.1 || next < 20.0 * self.step {
             return None;
         }
         let shape = match self.sphere {
             true => format!("sphere = {:?}", 0.5 * self.sides.x),
             false => format!("box = {:?}", self.sides.as_slice()),
         };
-        let q = self.rotation;
+        // The body meets the floor as it is described, and was where it comes from at the start of the step.
+        let time = part * self.step;
+        let q = UnitQuaternion::from_scaled_axis(-time * self.spin) * self.rotation;
         let text = format!(
             "[simulation]\nduration = {:e}\nstep = {:e}\nintegrator = \"implicit-euler\"\n\
              [bodies.b]\nkind = \"rigid-body\"\nmass = 1.3\nshape = {{ {shape} }}\nposition = [0, 0, {:?}]\n\
@@ -338,7 +339,7 @@ impl Flight {
              normal = {{ law = \"rigid\", restitution = {} }}\nfriction = {{ law = \"implicit\", mu = {} }}\n",
             2.0 * self.step,
             self.step,
-            -lowest.z - part * approach * self.step,
+            -lowest.z - time * self.velocity.z,
             [q.w, q.i, q.j, q.k],
             self.velocity.as_slice(),
             self.spin.as_slice(),

@@ -325,7 +325,7 @@ impl Balls {
 }
 
 impl Balls {
-    /// The part of the step before the first impact of each ball and of what it touches, or is about to; 0 where there is none.
+    /// The part of the step before the first impact of each ball and of what it touches, or is about to; more than 1 where there is none.
     fn meetings(&self, run: &Trace, row: usize) -> Vec<f64> {
         let count = self.mass.len();
         let pairs = || {
@@ -372,8 +372,7 @@ impl Balls {
             }
             part[group[k]] = part[group[k]].min(time.max(0.0) / self.step);
         }
-        let of = |k: usize| Some(part[group[k]]).filter(|part| *part <= 1.0).unwrap_or(0.0);
-        (0..count).map(of).collect()
+        (0..count).map(|k| part[group[k]]).collect()
     }
 }
 
@@ -429,8 +428,9 @@ fn laws(balls: &Balls, duration: f64) -> f64 {
         let mut total = vec![(Vector3::<f64>::zeros(), Vector3::<f64>::zeros()); count];
         let mut touches = Vec::new();
         let parts = balls.meetings(&trace, row);
+        let before = |k: usize| Some(parts[k]).filter(|part| *part <= 1.0).unwrap_or(0.0);
         let moved: Vec<_> = (0..count)
-            .map(|k| parts[k] * step * trace.vector(row - 1, k, "velocity"))
+            .map(|k| before(k) * step * trace.vector(row - 1, k, "velocity"))
             .collect();
         let still = vec![Vector3::zeros(); count];
         for k in 0..count {
@@ -447,7 +447,7 @@ fn laws(balls: &Balls, duration: f64) -> f64 {
                 // What closes within the step does not approach after it, nor what would close after the impact of others and does; nothing else enters.
                 let rest = (1.0 - parts[k]) * step;
                 let least = match begun.approach[0] * step < -begun.gap.max(0.0) {
-                    true if touch.gap + touch.approach[0] * rest >= 1e-15 => {
+                    true if parts[k] > 1.0 || touch.gap + touch.approach[0] * rest >= 1e-15 => {
                         touch.approach[0].min(-begun.gap.max(0.0) / step)
                     }
                     true if touch.push > 0.0 || touch.gap < 1e-12 => 0.0,
@@ -489,12 +489,6 @@ fn laws(balls: &Balls, duration: f64) -> f64 {
                     );
                 }
             } else {
-                if least - touch.approach[1] > 1e-6 {
-                    println!(
-                        "DEBUG row {row} gap {:e} approach {:?} least {least} parts {parts:?} mass {mass}",
-                        touch.gap, touch.approach
-                    );
-                }
                 must(
                     "enters",
                     ((least - touch.approach[1]) * weight - 1e-15 / step * weight).max(0.0),
