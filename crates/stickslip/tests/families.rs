@@ -171,7 +171,10 @@ fn balanced(chance: &mut Chance, share: f64, step: f64) -> String {
             chance.between(-0.3, 0.3) * sides[other],
         );
         let (mu, normal) = (chance.between(0.3, 1.2), chance.between(1.0, 4.0));
-        let (towards, part) = (chance.between(0.0, 6.28), share * chance.between(0.97, 1.0));
+        let (towards, part) = (
+            chance.between(0.0, core::f64::consts::TAU),
+            share * chance.between(0.97, 1.0),
+        );
         let mut on_box = -normal * outward;
         on_box[one] = part * mu * normal * towards.cos();
         on_box[other] = part * mu * normal * towards.sin();

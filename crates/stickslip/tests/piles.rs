@@ -433,7 +433,7 @@ fn laws(balls: &Balls, duration: f64) -> f64 {
             .map(|k| before(k) * step * trace.vector(row - 1, k, "velocity"))
             .collect();
         let still = vec![Vector3::zeros(); count];
-        for k in 0..count {
+        for (k, &part) in parts.iter().enumerate() {
             for other in std::iter::once(None).chain((0..k).map(Some)) {
                 let touch = balls.contact(&trace, row, k, other, &moved);
                 for (body, sign) in [(Some(k), 1.0), (other, -1.0)] {
@@ -445,9 +445,9 @@ fn laws(balls: &Balls, duration: f64) -> f64 {
                 }
                 let begun = balls.contact(&trace, row, k, other, &still);
                 // What closes within the step does not approach after it, nor what would close after the impact of others and does; nothing else enters.
-                let rest = (1.0 - parts[k]) * step;
+                let rest = (1.0 - part) * step;
                 let least = match begun.approach[0] * step < -begun.gap.max(0.0) {
-                    true if parts[k] > 1.0 || touch.gap + touch.approach[0] * rest >= 1e-15 => {
+                    true if part > 1.0 || touch.gap + touch.approach[0] * rest >= 1e-15 => {
                         touch.approach[0].min(-begun.gap.max(0.0) / step)
                     }
                     true if touch.push > 0.0 || touch.gap < 1e-12 => 0.0,

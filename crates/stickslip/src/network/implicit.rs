@@ -1755,7 +1755,7 @@ fn write_rows(network: &Network, island: &Island, joined: Option<&Joined>, scrat
         }
     }
     room.before_contacts = [room.rows.len(), room.free.len(), room.jacobian.len()];
-    let state = (&before[..], &after[..]);
+    let state = (before, &*after);
     write_contacts(network, island, state, (span, false), (frames, linkages), room);
 }
 
@@ -1816,13 +1816,13 @@ fn write_contacts(
     let placement = std::mem::take(&mut room.placement);
     let (begun, begun_links) = match span.apart {
         true => (&placement.frames[..], &placement.linkages[..]),
-        false => (&frames[..], &linkages[..]),
+        false => (frames, linkages),
     };
     let first = room.rows.len() - room.touching.len();
     for index in 0..room.touching.len() {
         if room.touching[index].arms != [0.0; 2] {
             let begun = (before, begun, begun_links);
-            let placed = (&frames[..], &linkages[..]);
+            let placed = (frames, linkages);
             write_turning(network, island, (index, first + index), begun, after, placed, room);
         }
     }
