@@ -289,8 +289,9 @@ impl Balls {
 
     /// What a contact did in the step that ends in a row, by the trace and the test's own geometry: normal, gap at the start, both velocities of
     /// approach, slip at the end, normal force, friction.
-    fn contact(&self, run: &Trace, row: usize, k: usize, other: Option<usize>) -> Touch {
-        let place = |body: usize| run.vector(row - 1, body, "position");
+    /// Bodies are where they have moved by these vectors since the start of the step.
+    fn contact(&self, run: &Trace, row: usize, k: usize, other: Option<usize>, moved: &[Vector3<f64>]) -> Touch {
+        let place = |body: usize| run.vector(row - 1, body, "position") + moved[body];
         let name = other.map_or(format!("floor{k}"), |l| format!("p{k}x{l}"));
         let (normal, gap) = match other {
             None => (Vector3::z(), place(k).z - self.radius[k]),
@@ -320,6 +321,58 @@ impl Balls {
             approach: [start.dot(&normal), end.dot(&normal)],
             slip: end - end.dot(&normal) * normal,
         }
+    }
+}
+
+impl Balls {
+    /// The part of the step before the first impact of each ball and of what it touches, or is about to; more than 1 where there is none.
+    fn meetings(&self, run: &Trace, row: usize) -> Vec<f64> {
+        let count = self.mass.len();
+        let pairs = || {
+            (0..count).flat_map(|k| {
+                std::iter::once(None)
+                    .chain((0..k).map(Some))
+                    .map(move |other| (k, other))
+            })
+        };
+        let still = vec![Vector3::zeros(); count];
+        let mut group: Vec<usize> = (0..count).collect();
+        let mut part = vec![f64::INFINITY; count];
+        let mut closing = Vec::new();
+        for (k, other) in pairs() {
+            let touch = self.contact(run, row, k, other, &still);
+            let closes = touch.approach[0] * self.step < -touch.gap.max(0.0) - 1e-15;
+            if let Some(l) = other.filter(|_| closes || touch.gap <= 1e-15) {
+                let (from, to) = (group[k], group[l]);
+                group
+                    .iter_mut()
+                    .filter(|group| **group == from)
+                    .for_each(|group| *group = to);
+            }
+            if closes {
+                closing.push((k, other));
+            }
+        }
+        for (k, other) in closing {
+            // Newton's method on the gap.
+            let mut time = 0.0;
+            for _ in 0..50 {
+                let moved: Vec<_> = (0..count)
+                    .map(|body| time * run.vector(row - 1, body, "velocity"))
+                    .collect();
+                let touch = self.contact(run, row, k, other, &moved);
+                time = if touch.approach[0] < 0.0 {
+                    time - touch.gap / touch.approach[0]
+                } else {
+                    f64::INFINITY
+                };
+                if time > self.step {
+                    break;
+                }
+            }
+            part[group[k]] = part[group[k]].min(time.max(0.0) / self.step);
+        }
+        (0..count).map(|k| part[group[k]]).collect()
     }
 }
 
@@ -374,20 +427,37 @@ fn laws(balls: &Balls, duration: f64) -> f64 {
     for row in 1..trace.rows {
         let mut total = vec![(Vector3::<f64>::zeros(), Vector3::<f64>::zeros()); count];
         let mut touches = Vec::new();
-        for k in 0..count {
+        let parts = balls.meetings(&trace, row);
+        let before = |k: usize| Some(parts[k]).filter(|part| *part <= 1.0).unwrap_or(0.0);
+        let moved: Vec<_> = (0..count)
+            .map(|k| before(k) * step * trace.vector(row - 1, k, "velocity"))
+            .collect();
+        let still = vec![Vector3::zeros(); count];
+        for (k, &part) in parts.iter().enumerate() {
             for other in std::iter::once(None).chain((0..k).map(Some)) {
-                let touch = balls.contact(&trace, row, k, other);
+                let touch = balls.contact(&trace, row, k, other, &moved);
                 for (body, sign) in [(Some(k), 1.0), (other, -1.0)] {
                     if let Some(body) = body {
-                        let arm = touch.point - trace.vector(row - 1, body, "position");
+                        let arm = touch.point - trace.vector(row - 1, body, "position") - moved[body];
                         total[body].0 += sign * touch.force;
                         total[body].1 += sign * arm.cross(&touch.force);
                     }
                 }
-                touches.push((touch, balls.mass[k]));
+                let begun = balls.contact(&trace, row, k, other, &still);
+                // What closes within the step does not approach after it, nor what would close after the impact of others and does; nothing else enters.
+                let rest = (1.0 - part) * step;
+                let least = match begun.approach[0] * step < -begun.gap.max(0.0) {
+                    true if part > 1.0 || touch.gap + touch.approach[0] * rest >= 1e-15 => {
+                        touch.approach[0].min(-begun.gap.max(0.0) / step)
+                    }
+                    true if touch.push > 0.0 || touch.gap < 1e-12 => 0.0,
+                    true => -touch.gap / rest,
+                    false => -begun.gap.max(0.0) / step,
+                };
+                touches.push((touch, balls.mass[k], least));
             }
         }
-        let strongest = touches.iter().map(|(touch, _)| touch.force.norm()).fold(0.0, f64::max);
+        let strongest = touches.iter().map(|(touch, ..)| touch.force.norm()).fold(0.0, f64::max);
         let scale = strongest.max(balls.mass.iter().fold(0.0f64, |most, m| most.max(*m)) * GRAVITY);
         let mut must = |what: &str, defect: f64| {
             worst = worst.max(defect / scale);
@@ -396,13 +466,9 @@ fn laws(balls: &Balls, duration: f64) -> f64 {
                 "{what} in row {row}: {defect:e} N of {scale:e} N"
             );
         };
-        for (touch, mass) in &touches {
+        for (touch, mass, least) in &touches {
             // As a force: what would give the mass this velocity within the step.
             let weight = mass / step;
-            let least = match touch.approach[0] * step < -touch.gap.max(0.0) {
-                true => 0.0,
-                false => -touch.gap.max(0.0) / step,
-            };
             must("pulls", -touch.push);
             must("beyond the cone", touch.friction.norm() - balls.mu * touch.push);
             if touch.push > 0.0 {

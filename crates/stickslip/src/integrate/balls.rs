@@ -14,7 +14,7 @@ use crate::element::contact::Surface;
 use crate::network::abreast::{WIDTH, Wide, common, side};
 use crate::network::ball::RoundContact;
 use crate::network::port::Attachment;
-use crate::network::rigid::{Rigid, RigidKind, tangents};
+use crate::network::rigid::{Rigid, RigidKind, is_impact, tangents};
 use crate::network::{Network, NetworkState, Scratch};
 use crate::tally::Tallies;
 use multiversion::multiversion;
@@ -54,6 +54,8 @@ struct Motion<R: Real> {
     velocity: [R; 3],
     spin: [R; 3],
     stuck: R::Mask,
+    /// Whether there was an impact on the way, which the general step has to solve.
+    struck: R::Mask,
     /// Normal force of the last step.
     normal: R,
 }
@@ -68,9 +70,9 @@ struct ContactForce<R: Real> {
 
 /// What is rarely asked for. Arguments are put together for the call: a motion whose address is taken does not stay in registers.
 trait Rare<R: Real> {
-    /// Whether balls touch within the step, their smallest admissible normal velocity, and the speed at which they leave an overlap,
-    /// from position, velocity and spin at its start, velocity and spin at its end without contact, and the gap.
-    fn touching(&self, before: [[R; 3]; 3], free: [[R; 3]; 2], gap: R) -> (R::Mask, [R; 2]);
+    /// Whether balls touch within the step, whether that is an impact, their smallest admissible normal velocity, and the speed at which they leave an
+    /// overlap, from position, velocity and spin at its start, velocity and spin at its end without contact, and the gap.
+    fn touching(&self, before: [[R; 3]; 3], free: [[R; 3]; 2], gap: R) -> ([R::Mask; 2], [R; 2]);
     /// A rotation after any turn.
     fn turn(&self, motion: ([R; 4], [R; 3]), step: f64) -> [R; 4];
 }
@@ -91,15 +93,20 @@ impl<R: Real> Ball<R> {
         // No torque; the sum turns −0 into 0 as the general one does.
         after.spin = add(before.spin, [R::zero(); 3]);
         let gap = dot(self.contact.directions[0], before.position) - self.offset - self.radius;
-        let rests = gap.same(R::zero()) & self.restitution.same(R::zero());
-        let (touching, [target, parting]) = if rests.all() {
-            (rests, [R::zero(); 2])
+        // An impact is more than rounding of the positions, which are no smaller than the radius.
+        let falls =
+            (dot(self.contact.directions[0], before.velocity) * step).lt(R::lit(-8.0 * f64::EPSILON) * self.radius);
+        let rests = gap.same(R::zero()) & self.restitution.same(R::zero()) & !falls;
+        let none = R::one().lt(R::zero());
+        let ([touching, struck], [target, parting]) = if rests.all() {
+            ([rests, none], [R::zero(); 2])
         } else {
             let motion = [before.position, before.velocity, before.spin];
             rare.touching(motion, [after.velocity, after.spin], gap)
         };
         after.normal = R::zero();
         after.stuck = touching;
+        after.struck = before.struck | struck;
         let mut pressed = ContactForce {
             touching,
             force: [R::zero(); 3],
@@ -130,7 +137,7 @@ impl<R: Real> Ball<R> {
 impl Rare<f64> for Placed<'_> {
     #[cold]
     #[inline(never)]
-    fn touching(&self, before: [[f64; 3]; 3], free: [[f64; 3]; 2], gap: f64) -> (bool, [f64; 2]) {
+    fn touching(&self, before: [[f64; 3]; 3], free: [[f64; 3]; 2], gap: f64) -> ([bool; 2], [f64; 2]) {
         let (step, normal) = (self.ball.step, Vector3::from(self.ball.contact.directions[0]));
         let [position, velocity, spin] = before.map(Vector3::from);
         let point = position - self.ball.radius * normal;
@@ -146,9 +153,10 @@ impl Rare<f64> for Placed<'_> {
         if gap <= 1e-9 || reaches() {
             let size = point.norm() + position.norm();
             let target = self.rigid.target(gap, size, approach, step);
-            (true, [target, self.rigid.parting(gap, size, step)])
+            let struck = is_impact(gap, size, approach, step);
+            ([true, struck], [target, self.rigid.parting(gap, size, step)])
         } else {
-            (false, [0.0; 2])
+            ([false; 2], [0.0; 2])
         }
     }
 
@@ -161,13 +169,13 @@ impl Rare<f64> for Placed<'_> {
 
 impl Rare<Wide> for [Placed<'_>; WIDTH] {
     #[inline(never)]
-    fn touching(&self, before: [[Wide; 3]; 3], free: [[Wide; 3]; 2], gap: Wide) -> (LaneMask<WIDTH>, [Wide; 2]) {
-        let each: [(bool, [f64; 2]); WIDTH] = std::array::from_fn(|i| {
+    fn touching(&self, before: [[Wide; 3]; 3], free: [[Wide; 3]; 2], gap: Wide) -> ([LaneMask<WIDTH>; 2], [Wide; 2]) {
+        let each: [([bool; 2], [f64; 2]); WIDTH] = std::array::from_fn(|i| {
             let lane = |vector: [Wide; 3]| vector.map(|x| x.0[i]);
             self[i].touching(before.map(lane), free.map(lane), gap.0[i])
         });
         (
-            LaneMask::new(each.map(|one| one.0)),
+            [0, 1].map(|k| LaneMask::new(each.map(|one| one.0[k]))),
             [0, 1].map(|k| Lanes(each.map(|one| one.1[k]))),
         )
     }
@@ -189,6 +197,7 @@ impl Motion<Wide> {
             velocity: self.velocity.map(|x| x.0[i]),
             spin: self.spin.map(|x| x.0[i]),
             stuck: self.stuck.lane(i),
+            struck: self.struck.lane(i),
             normal: self.normal.0[i],
         }
     }
@@ -202,6 +211,7 @@ impl Motion<Wide> {
             velocity: std::array::from_fn(|k| side(&|own| own.velocity[k])),
             spin: std::array::from_fn(|k| side(&|own| own.spin[k])),
             stuck: LaneMask::new(each.map(|own| own.stuck)),
+            struck: LaneMask::new(each.map(|own| own.struck)),
             normal: side(&|own| own.normal),
         }
     }
@@ -244,21 +254,33 @@ pub(crate) fn are_all(network: &Network) -> bool {
             .all(|island| network.lone_contact(island).is_some())
 }
 
-/// Does many steps of a network of which [`are_all`] holds. The state is left as it was, and false returned, if a number does
-/// not stay finite: the general step says which.
-pub(crate) fn advance(network: &Network, state: &mut NetworkState, scratch: &mut Scratch, steps: u64) -> bool {
+/// Does steps of a network of which [`are_all`] holds, up to the first one with an impact, and returns how many. The state is left as it was, and none
+/// returned, if a number does not stay finite: the general step says which.
+pub(crate) fn advance(network: &Network, state: &mut NetworkState, scratch: &mut Scratch, steps: u64) -> Option<u64> {
     scratch.sum.copy_from_slice(&state.values);
-    for rigid in &network.rigid {
-        let Some(placed) = Placed::of(network, rigid) else {
-            return false;
-        };
-        let mut motion = placed.read(&state.values);
-        for _ in 0..steps {
-            motion = placed.ball.step(motion, &placed);
+    let mut most = steps;
+    loop {
+        let mut least = most;
+        for rigid in &network.rigid {
+            let placed = Placed::of(network, rigid)?;
+            let mut motion = placed.read(&state.values);
+            for done in 0..least {
+                let next = placed.ball.step(motion, &placed);
+                if next.struck {
+                    least = done;
+                    break;
+                }
+                motion = next;
+            }
+            placed.write(motion, scratch);
         }
-        placed.write(motion, scratch);
+        // Those that went farther than the last one go again.
+        if least == most {
+            break;
+        }
+        most = least;
     }
-    take_over(state, scratch, steps)
+    (most == 0 || take_over(state, scratch, most)).then_some(most)
 }
 
 /// Does many steps of one ball, and keeps what the report needs of them. The state is left as it was, and false returned, if there are
@@ -348,7 +370,7 @@ fn take_over(state: &mut NetworkState, scratch: &mut Scratch, steps: u64) -> boo
     true
 }
 
-/// Moves several networks of which [`are_all`] holds side by side. Those that are not built alike, or whose numbers do not
+/// Moves several networks of which [`are_all`] holds side by side. Those that are not built alike, that have an impact, or whose numbers do not
 /// stay finite, are left where they are.
 pub(super) fn run_lanes(lanes: &mut [Lane<'_>], steps: u64) {
     for lanes in lanes.chunks_mut(WIDTH).filter(|lanes| lanes.len() > 1) {
@@ -364,6 +386,7 @@ pub(super) fn run_lanes(lanes: &mut [Lane<'_>], steps: u64) {
         for lane in &mut *lanes {
             lane.scratch.sum.copy_from_slice(&lane.state.values);
         }
+        let mut struck = [false; WIDTH];
         for i in 0..networks[0].rigid.len() {
             let Some(placed) = placed_abreast(&networks, i) else {
                 return;
@@ -372,10 +395,12 @@ pub(super) fn run_lanes(lanes: &mut [Lane<'_>], steps: u64) {
             let each = std::array::from_fn(|k| placed[k].read(&lanes[k.min(last)].state.values));
             let motion = together(&ball, &placed, Motion::abreast(&each), steps);
             for (k, lane) in lanes.iter_mut().enumerate() {
-                placed[k].write(motion.lane(k), lane.scratch);
+                let motion = motion.lane(k);
+                struck[k] |= motion.struck;
+                placed[k].write(motion, lane.scratch);
             }
         }
-        for lane in lanes {
+        for (lane, _) in lanes.iter_mut().zip(struck).filter(|(_, struck)| !struck) {
             take_over(lane.state, lane.scratch, steps);
         }
     }
@@ -466,6 +491,7 @@ impl<'a> Placed<'a> {
             velocity: std::array::from_fn(|i| state[v + i]),
             spin: std::array::from_fn(|i| state[v + 3 + i]),
             stuck: state[self.rigid.state] != 0.0,
+            struck: false,
             normal: 0.0,
         }
     }

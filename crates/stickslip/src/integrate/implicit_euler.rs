@@ -10,14 +10,15 @@
 //! does not help, a larger residual is allowed, and told of (`ATTEMPTS`).
 
 use super::{Halt, NotFinite, WORTHWHILE, Work, balls, finite};
-use crate::body::frame::vector;
+use crate::body::frame::{rotation_matrix, vector};
+use crate::body::rigid_body::advance_rotation;
 use crate::network::coupled::SOLVED;
 use crate::network::implicit::{
     ImplicitScratch, ImplicitStage, Span, UNSOLVED, move_linkages, solve_islands, still_joints, turn,
 };
 use crate::network::rigid::clear_observations;
 use crate::network::stage::{Stage, apply_in, input_power};
-use crate::network::{Drive, Layout, Network, NetworkState, Scratch};
+use crate::network::{Drive, Layout, Network, NetworkState, PlacedBody, Scratch};
 use crate::stop::is_set;
 use crate::tally::Tallies;
 use nalgebra::Vector3;
@@ -43,8 +44,15 @@ pub(crate) fn run<const OBSERVE: bool>(
             steps -= done;
         }
     }
-    if !OBSERVE && steps >= WORTHWHILE && balls::are_all(network) && balls::advance(network, state, scratch, steps) {
-        return Ok(());
+    if !OBSERVE && steps >= WORTHWHILE && balls::are_all(network) {
+        while let Some(done) = balls::advance(network, state, scratch, steps) {
+            steps -= done;
+            if steps == 0 {
+                return Ok(());
+            }
+            step::<OBSERVE>(network, state, scratch, work)?;
+            steps -= 1;
+        }
     }
     (0..steps).try_for_each(|_| step::<OBSERVE>(network, state, scratch, work))
 }
@@ -460,11 +468,43 @@ pub(super) fn move_positions(network: &Network, scratch: &mut Scratch, part: Par
         }
     }
     for placed in &network.bodies {
-        turn(placed.q, placed.v, step, trial, sum);
+        match implicit.shifted {
+            true => displace(placed, step, trial, sum, implicit),
+            false => turn(placed.q, placed.v, step, trial, sum),
+        }
     }
     move_linkages(network, step, trial, sum);
     if implicit.shifted {
         sum[velocities.clone()].copy_from_slice(&implicit.ends[velocities]);
+    }
+}
+
+/// Moves a rigid body in a step with an impact or an overlap: it turns with its spin of the start up to the impact, then with that of the end, and by what
+/// parts it from what it overlaps. A turn about its spin keeps its energy; in the last one the spin turns with the body, which keeps it too.
+#[cold]
+fn displace(placed: &PlacedBody, step: f64, before: &[f64], after: &mut [f64], implicit: &mut ImplicitScratch) {
+    let (q, v) = (placed.q, placed.v + 3);
+    turn(q, placed.v, step, before, after);
+    let (part, start, end) = (implicit.blow[v], vector(before, v), vector(&implicit.ends, v));
+    let mut parting = vector(&implicit.shift, v) - part * (start - end);
+    if parting.norm() <= 1e-14 * (start.norm() + end.norm()) {
+        parting = Vector3::zeros();
+    }
+    let keeps = placed.body.is_isotropic() || parting == Vector3::zeros();
+    if part == 0.0 && keeps {
+        return;
+    }
+    let mut rotation = std::array::from_fn(|i| before[q + 3 + i]);
+    for (spin, time) in [(start, part * step), (end, (1.0 - part) * step), (parting, step)] {
+        rotation = advance_rotation(rotation, &spin, time);
+    }
+    after[q + 3..q + 7].copy_from_slice(&rotation);
+    if !keeps {
+        let parted = rotation_matrix(advance_rotation([1.0, 0.0, 0.0, 0.0], &parting, step));
+        for spins in [&mut implicit.ends, &mut implicit.finals] {
+            let spin = parted * vector(spins, v);
+            spins[v..v + 3].copy_from_slice(spin.as_slice());
+        }
     }
 }
 
@@ -496,7 +536,7 @@ pub(super) fn account(network: &Network, scratch: &mut Scratch, work: &mut Work,
     let layout = &network.layout;
     work.kinetic += network.kinetic_loss(
         (&scratch.trial, &scratch.sum),
-        &scratch.turned,
+        (&scratch.frames, &scratch.turned),
         &mut scratch.rate,
         &mut scratch.linkages,
     );

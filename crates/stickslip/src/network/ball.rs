@@ -116,8 +116,14 @@ impl<R: Real> RoundContact<R> {
     }
 }
 
-/// The step of a ball or point on a rigid surface; `scratch.sum` holds v̄ and receives the velocities at the end.
-pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, scratch: &mut Scratch, step: f64) {
+/// The step of a ball or point on a rigid surface; `scratch.sum` holds v̄ and receives the velocities at the end. False, with nothing done, for an impact: that
+/// is solved as all others are.
+pub(crate) fn solve_ball<const OBSERVE: bool>(
+    network: &Network,
+    rigid: usize,
+    scratch: &mut Scratch,
+    step: f64,
+) -> bool {
     let rigid = &network.rigid[rigid];
     let Scratch {
         trial,
@@ -146,11 +152,14 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
         &mut room.touching,
     );
     let Some(candidate) = room.touching.first().copied() else {
-        return;
+        return true;
     };
     let RigidKind::Contact { geometry, .. } = &rigid.kind else {
-        return;
+        return true;
     };
+    if candidate.impact {
+        return false;
+    }
     let (v, inverse_mass, inverse_inertia, axes) = match geometry.first {
         Attachment::Rigid(body) => {
             let placed = &network.bodies[body];
@@ -168,7 +177,7 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
             0.0,
             axes,
         ),
-        _ => return,
+        _ => return true,
     };
     let (point, directions) = candidate.place();
     let ball = RoundContact::new(
@@ -238,10 +247,6 @@ pub(crate) fn solve_ball<const OBSERVE: bool>(network: &Network, rigid: usize, s
     let force = [touch.normal, touch.friction[0], touch.friction[1]];
     let velocity = [touch.normal_velocity, touch.slip[0], touch.slip[1]];
     let rows = candidate.axes;
-    candidate.settle(
-        &mut stage,
-        &force[..rows],
-        &velocity[..rows],
-        (touch.stuck, candidate.impact),
-    );
+    candidate.settle(&mut stage, &force[..rows], &velocity[..rows], (touch.stuck, false));
+    true
 }

@@ -12,6 +12,8 @@
 // Formulas with several arrays read best with one index.
 #![allow(clippy::needless_range_loop)]
 
+mod impact;
+
 use super::ball::solve_ball;
 use super::coupled::{Block, Blocks, Level, Outcome, Problem, Rest, Rows, SOLVED, Side, Solver};
 use super::groups::Observation;
@@ -460,6 +462,17 @@ pub(crate) struct ImplicitScratch {
     pub(crate) shifted: bool,
     /// The power of the forces of the start of the step on it.
     pub(crate) lifted: f64,
+    /// The part of the step before the first impact of a velocity's island; 0 where there is none.
+    pub(crate) blow: Vec<f64>,
+    /// The state, and where rigid bodies are, when the first gap of an island closes.
+    met: Vec<f64>,
+    met_frames: Vec<Frame>,
+    /// When the bodies of the island meet.
+    meeting: impact::Meeting,
+    /// What loads and weight change of the velocities of an island.
+    pushed: Vec<f64>,
+    /// Numbers of blocks, rows and entries of J before those of the contacts.
+    before_contacts: [usize; 3],
     /// Velocities at the end while positions move.
     pub(crate) ends: Vec<f64>,
     /// The state in the middle of the step and where bodies are at its start, for the method whose laws see the middle.
@@ -606,6 +619,12 @@ impl ImplicitScratch {
             shift: vec![0.0; if parts { network.layout.len() } else { 0 }],
             shifted: false,
             lifted: 0.0,
+            blow: vec![0.0; if parts { network.layout.len() } else { 0 }],
+            met: if parts { network.initial.clone() } else { Vec::new() },
+            met_frames: vec![Frame::ground(); if parts { network.bodies.len() } else { 0 }],
+            meeting: impact::Meeting::of(most(|i| i.bodies.len())),
+            pushed: vec![0.0; size.max(1)],
+            before_contacts: [0; 3],
             ends: vec![0.0; if parts { network.layout.len() } else { 0 }],
             middle: network.initial.clone(),
             placement: Placement::of(network),
@@ -647,7 +666,10 @@ impl ImplicitScratch {
             buffer.resize(buffer.len().max(stored), 0.0);
         }
         self.pivots.resize(self.pivots.len().max(island.size), 0);
-        self.vector.resize(self.vector.len().max(island.size), 0.0);
+        self.meeting.fit(island.bodies.len());
+        for buffer in [&mut self.vector, &mut self.pushed] {
+            buffer.resize(buffer.len().max(island.size), 0.0);
+        }
         for (index, placed) in island.bodies.iter().enumerate() {
             let (v, count, _) = placed.range(network);
             self.body[v..v + count].fill(index);
@@ -715,14 +737,12 @@ pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mu
     scratch.implicit.shifted = false;
     scratch.implicit.lifted = 0.0;
     scratch.implicit.shift.fill(0.0);
+    scratch.implicit.blow.fill(0.0);
     scratch.implicit.event = Event::NONE;
     scratch.implicit.belts = 0.0;
     let solved = match &network.scene {
         None => (0..network.islands.len()).all(|index| match network.lone_contact(&network.islands[index]) {
-            Some(rigid) if !span.apart => {
-                solve_ball::<OBSERVE>(network, rigid, scratch, span.whole);
-                true
-            }
+            Some(rigid) if !span.apart && solve_ball::<OBSERVE>(network, rigid, scratch, span.whole) => true,
             _ => solve_island::<OBSERVE>(network, (index, &network.islands[index]), None, scratch, span),
         }),
         Some(found) => {
@@ -767,6 +787,10 @@ fn solve_island<const OBSERVE: bool>(
         return false;
     }
     write_rows(network, island, joined, scratch, span);
+    let closes = !span.apart && scratch.implicit.touching.iter().any(|candidate| candidate.impact);
+    if closes {
+        impact::meet(network, island, scratch, span);
+    }
     let Scratch {
         trial,
         sum,
@@ -806,8 +830,10 @@ fn solve_island<const OBSERVE: bool>(
         signals: signal_values,
         compression,
     };
-    // The part of restitution, and the largest part that is known not to gain energy.
-    let (mut part, mut low, mut high) = (1.0, 0.0, 1.0);
+    if closes {
+        impact::push(network, island, room, (before, after, load, frames), step);
+    }
+    let mut search = impact::Search::new();
     loop {
         let outcome = solve_rows(network, (index, island), room, view);
         if outcome.residual > room.allowed {
@@ -821,21 +847,18 @@ fn solve_island<const OBSERVE: bool>(
             return false;
         }
         room.worst = room.worst.max(outcome.residual);
+        if closes && impact::take_part(room) {
+            search = impact::Search::new();
+            continue;
+        }
         // Newton's law with friction may gain energy. Then all impacts of the island rebound with the largest common part of their
         // coefficients that does not: the plastic impact never does.
         if !room.touching.iter().any(super::rigid::Candidate::rebounds) {
             break;
         }
-        let gains = gained(&room.solver, &room.free);
-        if part == low || (part == 1.0 && !gains) {
+        let Some(part) = search.next(impact::gained(network, island, room, (before, after), step)) else {
             break;
-        }
-        if gains {
-            high = part;
-        } else {
-            low = part;
-        }
-        part = if high - low > 1e-9 { 0.5 * (low + high) } else { low };
+        };
         room.touching.iter_mut().for_each(|candidate| candidate.collide(part));
     }
     if island.has_joints(network) && !close_joints(network, (index, island), room, view, after, span) {
@@ -844,8 +867,8 @@ fn solve_island<const OBSERVE: bool>(
     if let Some(element) = jammed(network, island, room, (before, after), span) {
         room.jammed = Some(element);
     }
-    if !span.apart {
-        move_on_impact(network, island, room, before, after, step);
+    if closes {
+        impact::move_on(network, island, room, (before, after));
     }
     if OBSERVE && room.shifted {
         room.lifted += lifted(network, island, room, load);
@@ -1310,16 +1333,6 @@ fn find_closing(
     }
 }
 
-/// Whether the forces give the bodies energy: ½·Σ f·(w̄ + w) > 0, but for rounding.
-fn gained(solver: &Solver, free: &[f64]) -> bool {
-    let (mut sum, mut size) = (0.0, 0.0);
-    for ((f, w), free) in solver.force.iter().zip(&solver.velocity).zip(free) {
-        sum += f * (free + w);
-        size += (f * free).abs() + (f * w).abs();
-    }
-    sum > 1e-13 * size
-}
-
 /// The contact that stops its bodies as an impact would although there is none (Painlevé 1895: at large friction no sliding may be possible):
 /// the step changes the energy of motion by far more than its forces, and what closes the contacts, explain.
 fn jammed(
@@ -1425,38 +1438,6 @@ impl Blocks for Parting<'_> {
     }
 
     fn smooth(&self, _: usize, _: &[f64], _: &mut [f64], _: &mut [f64]) {}
-}
-
-/// Until an impact the bodies moved with the velocities of the start of the step: positions move by T·(v⁺ + θ·(v − v⁺)) with θ the part
-/// of the step before the first impact. A plastic impact ends at gap 0.
-fn move_on_impact(
-    network: &Network,
-    island: &Island,
-    room: &mut ImplicitScratch,
-    before: &[f64],
-    after: &[f64],
-    step: f64,
-) {
-    let mut first = f64::INFINITY;
-    for (rows, source) in room.rows.iter().zip(&room.sources) {
-        if let BlockSource::Rigid(i) = *source
-            && room.touching[i].impact
-            && room.solver.force[rows.first] > 0.0
-        {
-            first = first.min(room.touching[i].before_impact(step));
-        }
-    }
-    if !(first > 0.0 && first.is_finite()) {
-        return;
-    }
-    for body in &island.bodies {
-        let (v, count, at) = body.range(network);
-        for i in 0..count {
-            let end = after[v + i] + room.solver.change[at + i];
-            room.shift[v + i] += first * (before[v + i] - end);
-        }
-    }
-    room.shifted = true;
 }
 
 /// The power of weight and of the forces of the start of the step on what positions move by besides their velocities. Linkages count their weight
@@ -1715,9 +1696,30 @@ fn write_rows(network: &Network, island: &Island, joined: Option<&Joined>, scrat
             }
         }
     }
+    room.before_contacts = [room.rows.len(), room.free.len(), room.jacobian.len()];
+    let state = (before, &*after);
+    write_contacts(network, island, state, (span, false), (frames, linkages), room);
+}
+
+/// The rows of the contacts and of what resists rolling and spinning in them, in place of those that were there; `met` where bodies are when a gap closes.
+fn write_contacts(
+    network: &Network,
+    island: &Island,
+    (before, after): (&[f64], &[f64]),
+    (span, met): (Span, bool),
+    (frames, linkages): (&[Frame], &[LinkageScratch]),
+    room: &mut ImplicitScratch,
+) {
+    let [blocks, rows, entries] = room.before_contacts;
+    room.rows.truncate(blocks);
+    room.sources.truncate(blocks);
+    room.free.truncate(rows);
+    room.jacobian.truncate(entries);
+    room.turning.clear();
     for index in 0..room.touching.len() {
         let (candidate, hold) = (&mut room.touching[index], &room.holds[index]);
         let start = room.free.len();
+        let begun_links = if span.apart { &room.placement.linkages } else { linkages };
         let mut rows = Rows {
             first: start,
             count: candidate.axes,
@@ -1727,7 +1729,11 @@ fn write_rows(network: &Network, island: &Island, joined: Option<&Joined>, scrat
         candidate.collide(1.0);
         candidate.rows(
             network,
-            if span.apart { &room.middle } else { before },
+            match (span.apart, met) {
+                (true, _) => &room.middle,
+                (_, true) => &room.met,
+                _ => before,
+            },
             after,
             span,
             (frames, linkages, [begun_links, &room.links_ahead]),
@@ -1752,13 +1758,13 @@ fn write_rows(network: &Network, island: &Island, joined: Option<&Joined>, scrat
     let placement = std::mem::take(&mut room.placement);
     let (begun, begun_links) = match span.apart {
         true => (&placement.frames[..], &placement.linkages[..]),
-        false => (&frames[..], &linkages[..]),
+        false => (frames, linkages),
     };
     let first = room.rows.len() - room.touching.len();
     for index in 0..room.touching.len() {
         if room.touching[index].arms != [0.0; 2] {
             let begun = (before, begun, begun_links);
-            let placed = (&frames[..], &linkages[..]);
+            let placed = (frames, linkages);
             write_turning(network, island, (index, first + index), begun, after, placed, room);
         }
     }

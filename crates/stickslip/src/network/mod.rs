@@ -22,6 +22,7 @@ pub mod stage;
 pub mod tangent;
 pub mod work;
 
+use crate::body::frame::vector;
 use crate::body::own::PlacedOwn;
 use crate::body::{Frame, Linkage, LinkageScratch, RigidBody, quaternion_rate};
 pub(crate) use crate::math::dense;
@@ -458,12 +459,12 @@ impl Network {
         }
     }
 
-    /// Kinetic energy the implicit step loses by itself before it moves anything: ½·Δvᵀ·M·Δv, with M at the start of the step, and the work ω⁺·`turned` against
+    /// Kinetic energy the implicit step loses by itself before it moves anything: ½·Δvᵀ·M·Δv, with M where bodies were solved, and the work ω⁺·`turned` against
     /// gyroscopic torques. A rotation by T·ω⁺ keeps the energy of ω⁺. `linkages` lose their placement; `change` is room for a state.
     pub(crate) fn kinetic_loss(
         &self,
         (before, after): (&[f64], &[f64]),
-        turned: &[Vector3<f64>],
+        (frames, turned): (&[Frame], &[Vector3<f64>]),
         change: &mut [f64],
         linkages: &mut [LinkageScratch],
     ) -> f64 {
@@ -478,10 +479,14 @@ impl Network {
         let rigid: f64 = self
             .bodies
             .iter()
-            .zip(turned)
-            .map(|(placed, turned)| {
+            .zip(frames.iter().zip(turned))
+            .map(|(placed, (frame, turned))| {
                 let change: [f64; 6] = std::array::from_fn(|i| after[placed.v + i] - before[placed.v + i]);
-                let frame = placed.body.place(&before[placed.q..placed.q + 7], &change);
+                let frame = Frame {
+                    velocity: vector(&change, 0),
+                    angular_velocity: vector(&change, 3),
+                    ..*frame
+                };
                 let lost = placed.body.kinetic_energy(&frame);
                 if placed.body.is_isotropic() {
                     return lost;

@@ -68,6 +68,10 @@ pub struct Candidate {
     /// Whether it closes within the step by the velocity of its start.
     pub(super) impact: bool,
     restitution: f64,
+    /// What loads and weight change of its normal velocity after an impact, in the rest of the step.
+    pub(super) carried: f64,
+    /// Whether it would close within the step, but after the impact of others.
+    pub(super) late: bool,
     /// On which velocities its force works.
     works: Works,
     /// Where the points of both bodies that touched at the start are in the middle of the step.
@@ -278,8 +282,10 @@ impl Rigid {
                         gap: rounded(gap, position.abs()),
                         approach: sign * velocity,
                         slip: [0.0; 2],
-                        impact: sign * velocity * step < -gap.max(0.0) - ROUNDING * position.abs(),
+                        impact: is_impact(gap, position.abs(), sign * velocity, step),
                         restitution: self.restitution,
+                        carried: 0.0,
+                        late: false,
                         works: Works::End,
                         touched: [Vector3::zeros(); 2],
                         lasting: false,
@@ -299,14 +305,14 @@ impl Rigid {
         }
     }
 
-    /// Takes the geometry of a candidate from the middle of the step.
+    /// Takes the geometry of a candidate from a later state within the step. Returns its gap there; none of a stop.
     pub(super) fn move_candidate(
         &self,
         candidate: &mut Candidate,
         network: &Network,
         (start, begun, begun_links): (&[f64], &[Frame], &[LinkageScratch]),
         (state, frames, linkages): (&[f64], &[Frame], &[LinkageScratch]),
-    ) {
+    ) -> Option<f64> {
         let RigidKind::Contact {
             geometry,
             planar,
@@ -314,7 +320,7 @@ impl Rigid {
             ..
         } = &self.kind
         else {
-            return;
+            return None;
         };
         let bodies = [geometry.first, geometry.second];
         let [first, second] = bodies.map(|body| body.frame(network, state, frames, linkages));
@@ -332,6 +338,7 @@ impl Rigid {
             point: touch.point,
             directions: [touch.normal, t1, t2],
         };
+        Some(touch.gap)
     }
 
     /// Smallest admissible normal velocity: the one that just closes the gap, −gap/T, or Newton's rebound for a
@@ -357,6 +364,11 @@ fn target(restitution: f64, gap: f64, size: f64, approach: f64, step: f64) -> f6
     } else {
         closing
     }
+}
+
+/// Whether a speed of approach closes a gap within the step.
+pub(crate) fn is_impact(gap: f64, size: f64, approach: f64, step: f64) -> bool {
+    approach * step < -gap.max(0.0) - ROUNDING * size
 }
 
 /// A gap, 0 where it is rounding.
@@ -402,8 +414,10 @@ impl Meeting {
             gap: self.gap,
             approach,
             slip: [t1.dot(&slip), t2.dot(&slip)],
-            impact: approach * step < -touch.gap.max(0.0) - ROUNDING * size,
+            impact: is_impact(touch.gap, size, approach, step),
             restitution: self.restitution,
+            carried: 0.0,
+            late: false,
             works: Works::End,
             touched: [touch.point; 2],
             lasting: self.lasting,
@@ -647,12 +661,64 @@ impl Candidate {
         self.impact && self.restitution > 0.0
     }
 
-    /// In a step with other contacts an impact happens as a whole, wherever in the step the gap closes: the normal velocity after it is
-    /// that of Newton's law, with `part` of its coefficient.
+    /// An impact happens as a whole, wherever in the step the gap closes: the normal velocity at the end of the step is that of Newton's law, with `part`
+    /// of its coefficient, and what loads and weight make of it in the rest of the step.
     pub(super) fn collide(&mut self, part: f64) {
-        if self.impact {
-            self.target = -part * self.restitution * self.approach;
+        if self.rebounds() {
+            let rebound = -self.restitution * self.approach + self.carried.max(0.0);
+            self.target = (part * rebound + self.carried.min(0.0)).max(0.0);
+        } else if self.impact {
+            self.target = 0.0;
         }
+    }
+
+    /// Whether it closes with the first of its bodies' impacts, later, or not in this step: by its gap then and the rest of the step. What closes later may
+    /// not enter; what does not may go on as it does.
+    pub(super) fn classify(&mut self, gap: f64, step: f64, rest: f64) {
+        let (size, closing) = (self.place().0.norm(), self.approach.min(0.0) * step);
+        if gap <= 1e-9 * -closing + 16.0 * ROUNDING * size && closing < 0.0 {
+            return;
+        }
+        self.impact = false;
+        self.late = rest > 0.0 && gap + self.approach * rest < 0.0;
+        self.target = match self.late {
+            true => -gap / rest,
+            false => self.approach.min(-self.gap.max(0.0) / step),
+        };
+    }
+
+    /// Its velocities at the start of the step: normal, then tangential.
+    pub(super) fn start(&self, row: usize) -> f64 {
+        if row == 0 { self.approach } else { self.slip[row - 1] }
+    }
+
+    /// Whether an element made it.
+    pub(super) fn is_of(&self, rigid: &Rigid) -> bool {
+        (rigid.state..rigid.state + rigid.memory()).contains(&self.state)
+    }
+
+    /// Normal and tangential velocities of a motion where it is now.
+    pub(super) fn approach_at(
+        &mut self,
+        network: &Network,
+        state: &[f64],
+        (frames, linkages): (&[Frame], &[LinkageScratch]),
+        room: &mut [f64],
+    ) {
+        let Reach::Point {
+            bodies,
+            point,
+            directions,
+        } = self.reach
+        else {
+            return;
+        };
+        let mut along = |direction: &Vector3<f64>| {
+            let [first, second] =
+                bodies.map(|body| body.speed(network, state, frames, linkages, &point, direction, room));
+            first - second + direction.dot(&self.belt)
+        };
+        (self.approach, self.slip) = (along(&directions[0]), [along(&directions[1]), along(&directions[2])]);
     }
 
     /// The part of the step before an impact.

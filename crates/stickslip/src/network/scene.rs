@@ -585,6 +585,9 @@ impl SceneRoom {
         let Some(found) = candidate.found.and_then(|index| self.found.get_mut(index)) else {
             return;
         };
+        if candidate.impact {
+            found.candidate = *candidate;
+        }
         found.stuck = stuck;
         found.force[..force.len()].copy_from_slice(force);
         let (_, directions) = candidate.place();
@@ -635,11 +638,14 @@ impl SceneRoom {
         forces.fold(Vector3::zeros(), larger)
     }
 
-    /// Where a candidate of the start of the step touches with bodies placed in its middle.
-    pub(super) fn move_candidate(&mut self, candidate: &mut Candidate, begin: &Begin<'_>, middle: &Begin<'_>) {
-        let Some(found) = candidate.found.map(|index| self.found[index]) else {
-            return;
-        };
+    /// Where a candidate of the start of the step touches with bodies placed later within it. Returns its gap there; none if other features touch then.
+    pub(super) fn move_candidate(
+        &mut self,
+        candidate: &mut Candidate,
+        begin: &Begin<'_>,
+        middle: &Begin<'_>,
+    ) -> Option<f64> {
+        let found = candidate.found.map(|index| self.found[index])?;
         let colliders = found.colliders.map(|c| &begin.scene.colliders[c]);
         let frame = |at: &Begin<'_>, c: &Collider| c.body.frame(at.network, at.before, at.frames, at.linkages);
         let [begun, now] = [begin, middle].map(|at| colliders.map(|c| frame(at, c)));
@@ -670,6 +676,7 @@ impl SceneRoom {
             point: touch.point,
         };
         candidate.move_to(&touch, [&begun[0], &begun[1]], [&now[0], &now[1]]);
+        same.is_some().then_some(touch.gap)
     }
 }
 

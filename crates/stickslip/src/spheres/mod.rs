@@ -7,6 +7,7 @@
 mod meeting;
 
 use crate::body::rigid_body::advance_rotation;
+use crate::network::rigid::is_impact;
 use crate::snapshot::{Carried, Reader, SnapshotError, carried};
 use meeting::Meeting;
 use nalgebra::Vector3;
@@ -137,12 +138,17 @@ impl Spheres {
             -gap / step
         };
         let approach = self.normal.dot(&ball.velocity);
-        let target = if self.restitution > 0.0 && approach < closing.min(0.0) {
-            -self.restitution * approach
-        } else {
-            closing
-        };
         let along = self.normal.dot(&free);
+        // An impact as any other of the implicit step: after a part of it, under its weight through the rest.
+        let strikes = is_impact(gap, size, approach, step);
+        let (target, part) = if strikes {
+            let part = (gap.max(0.0) / (-approach * step)).clamp(0.0, 1.0);
+            let carried = (1.0 - part) * (along - approach);
+            let rebound = carried - self.restitution * approach;
+            (if self.restitution > 0.0 { rebound.max(0.0) } else { 0.0 }, part)
+        } else {
+            (closing, 0.0)
+        };
         let arm = -self.radius * self.normal;
         let mode = if along < target {
             let slipping = free + ball.angular_velocity.cross(&arm);
@@ -162,12 +168,22 @@ impl Spheres {
             ball.velocity = free + (target - along) * self.normal + step * inverse_mass * rubbing;
             ball.angular_velocity += step * inverse_inertia * arm.cross(&rubbing);
             if OBSERVE {
-                // An impulse works on the mean of the velocities before and after it; friction on the velocity after.
-                let impact = 0.5 * touch.normal * (target - approach);
-                ledger.dissipated -= step
-                    * (0.5 * touch.normal * (approach + target)
-                        + touch.friction[0] * touch.slip[0]
-                        + touch.friction[1] * touch.slip[1]);
+                // An impulse works on the mean of the velocities before and after it; friction on the velocity after, but in an impact as an impulse.
+                let began = was.velocity + was.angular_velocity.cross(&arm);
+                let start = |k: usize| {
+                    if strikes {
+                        tangents[k].dot(&began)
+                    } else {
+                        touch.slip[k]
+                    }
+                };
+                let mut power = 0.5 * touch.normal * (approach + target);
+                let mut impact = 0.5 * touch.normal * (target - approach);
+                for k in 0..2 {
+                    power += 0.5 * touch.friction[k] * (start(k) + touch.slip[k]);
+                    impact += 0.5 * touch.friction[k] * (touch.slip[k] - start(k));
+                }
+                ledger.dissipated -= step * power;
                 ledger.numerical -= step * impact;
                 ledger.touches += 1;
                 ledger.slips += u64::from(!touch.stuck);
@@ -187,7 +203,15 @@ impl Spheres {
             ledger.changes += u64::from(mode != was.mode);
         }
         ball.position += step * ball.velocity;
-        ball.rotation = advance_rotation(ball.rotation, &ball.angular_velocity, step);
+        if part > 0.0 {
+            let shift = part * (was.velocity - ball.velocity);
+            ball.position += step * shift;
+            ball.rotation = advance_rotation(ball.rotation, &was.angular_velocity, part * step);
+            if OBSERVE {
+                ledger.numerical += step * self.mass * self.gravity.dot(&shift);
+            }
+        }
+        ball.rotation = advance_rotation(ball.rotation, &ball.angular_velocity, (1.0 - part) * step);
     }
 
     /// Two directions along the plane.
