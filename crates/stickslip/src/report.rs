@@ -1,4 +1,4 @@
-//! The run report: what a run came to, as numbers and events.
+//! The run report: the results of a run as numbers and events.
 
 use crate::analysis::recovery::Rates;
 pub use crate::analysis::slip_events::{SizeBin, SlipEvent, SlipEventsReport};
@@ -31,7 +31,7 @@ pub struct Event {
     pub to: &'static str,
 }
 
-/// What an element came to.
+/// Results for an element.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ElementReport {
     /// Time in stick, s; only of elements that can stick.
@@ -69,7 +69,7 @@ pub struct EnergyReport {
     pub residual: f64,
 }
 
-/// What the blocks of a chain came to.
+/// Results for the blocks of a chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChainReport {
     /// How many there are.
@@ -82,7 +82,7 @@ pub struct ChainReport {
     pub transitions: u64,
 }
 
-/// What many spheres came to.
+/// Results for many spheres.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SpheresReport {
     /// How many there are.
@@ -121,7 +121,7 @@ pub struct Report {
     pub events: Vec<Event>,
     /// How many there were.
     pub events_total: u64,
-    /// What each element came to.
+    /// Results for each element.
     pub elements: Map<String, Value>,
     /// The energy ledger.
     pub energy: Option<EnergyReport>,
@@ -129,9 +129,9 @@ pub struct Report {
     pub stick_slip: Option<StickSlipReport>,
     /// Slip events of a chain, if asked for.
     pub slip_events: Option<SlipEventsReport>,
-    /// What the blocks of a chain came to.
+    /// Results for the blocks of a chain.
     pub chain: Option<ChainReport>,
-    /// What many spheres came to.
+    /// Results for many spheres.
     pub spheres: Option<SpheresReport>,
     /// What the internal steps have cost, for methods that choose their own.
     pub solver: Option<Statistics>,

@@ -800,8 +800,8 @@ impl Simulation {
         clock(self) == clock(other)
     }
 
-    /// Advances simulations of one method and step side by side, up to `steps` steps. One that cannot go with the others,
-    /// or that diverges, is left behind where it parted from them: whoever goes on with it alone gets the same bytes.
+    /// Advances simulations that have the same method and step length side by side, by at most `steps` steps. A simulation
+    /// that cannot run in lanes, or that diverges, stops early; advancing it alone from there gives the same bytes.
     pub(crate) fn advance_together(simulations: &mut [&mut Simulation], steps: u64) {
         let Some(method) = simulations.first().map(|first| first.fixed.built.method) else {
             return;

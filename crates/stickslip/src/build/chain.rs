@@ -24,7 +24,7 @@ impl Builder<'_> {
         };
         let rubbing = self.friction_law("chain.friction", &spec.friction, [Port::Ground; 2], felt, false)?;
         let (LawKind::Implicit { approximate: false }, LoadSource::Signal(load)) = (rubbing.kind, rubbing.load) else {
-            let message = format!("blocks of a chain do not rub by the law \"{}\"", rubbing.law.name);
+            let message = format!("a chain does not take the friction law \"{}\"", rubbing.law.name);
             let (key, help) = if matches!(rubbing.kind, LawKind::Implicit { .. }) {
                 ("solution", "leave `solution` out: the exact one is used")
             } else {

@@ -436,7 +436,7 @@ pub struct Aggregates {
     pub stored: f64,
 }
 
-/// What all steps so far came to.
+/// Energies and counts of all steps so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ledger {
     /// Work of the drive, J.
@@ -524,7 +524,7 @@ impl ChainState {
         &self.v
     }
 
-    /// What all observed steps so far came to.
+    /// Energies and counts of all observed steps so far.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }

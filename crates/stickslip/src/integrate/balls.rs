@@ -66,7 +66,8 @@ struct ContactForce<R: Real> {
     velocity: [R; 3],
 }
 
-/// What is rarely asked for. Arguments are put together for the call: a motion whose address is taken does not stay in registers.
+/// Functions that are called rarely, not inlined. They take copies of numbers, not references: a motion whose address is taken does not stay
+/// in registers.
 trait Rare<R: Real> {
     /// Whether balls touch within the step, their smallest admissible normal velocity, and the speed at which they leave an overlap,
     /// from position, velocity and spin at its start, velocity and spin at its end without contact, and the gap.
