@@ -14,6 +14,7 @@ use crate::tally::{Tallies, Tally};
 use crate::trace::Columns;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use stickslip_core::registry::{self, Family};
 
 /// Events kept in a report; later ones are only counted.
 pub const MOST_EVENTS: usize = 10_000;
@@ -176,11 +177,11 @@ fn rubbing(simulation: &Simulation, signal: &str) -> Option<usize> {
 fn applies(simulation: &Simulation, rubs: Option<usize>, region: Region) -> bool {
     let scenario = simulation.scenario();
     let recovers = |(_, element): &(String, ElementSpec)| {
-        let given = |name: &str| element.friction().and_then(|law| law.number(name));
-        // The rate of recovery of subloading friction; the slip in which the state of rate-and-state friction changes.
-        ["eta", "critical_distance"]
-            .iter()
-            .any(|name| given(name).is_some_and(|value| value > 0.0))
+        let rate = element.friction().and_then(|friction| {
+            let row = registry::law(Family::Friction, &friction.law)?;
+            friction.number(row.recovers_by?)
+        });
+        rate.is_some_and(|rate| rate > 0.0)
     };
     match (region, rubs) {
         (Region::Creep, Some(element)) => recovers(&scenario.elements[element]),

@@ -19,7 +19,7 @@ use crate::scenario::{
     ElementSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port, Scenario, ScenarioError,
 };
 use crate::snapshot::{Carried, Reader, Snapshot, SnapshotError, carried, sum_of};
-use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
+use crate::spheres::{SphereTrouble, Spheres, SpheresSeen, SpheresState};
 use crate::stop::{Stop, is_set};
 use crate::tally::Tallies;
 use std::fmt;
@@ -610,7 +610,7 @@ impl Simulation {
                     self.state.step += done;
                     left -= done;
                 }
-                Err(Trouble::Meet(a, b)) => {
+                Err(SphereTrouble::Meet(a, b)) => {
                     return Err(RunError::Unsupported {
                         time: self.fixed.built.network.time(self.state.step),
                         what: format!(
@@ -621,7 +621,7 @@ impl Simulation {
                                 .into(),
                     });
                 }
-                Err(Trouble::NotFinite(ball)) => {
+                Err(SphereTrouble::NotFinite(ball)) => {
                     return Err(RunError::Diverged {
                         time: self.fixed.built.network.time(self.state.step),
                         step: self.state.step,
