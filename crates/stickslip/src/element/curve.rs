@@ -189,7 +189,7 @@ impl TableLines {
         })
     }
 
-    /// The intervals that speeds lie in; that of a number that is none is the last.
+    /// The intervals that speeds lie in; NaN lies in the last.
     #[inline(always)]
     fn intervals<const N: usize>(&self, speeds: [f64; N]) -> [&SpeedBin; N] {
         let last = (self.intervals.len() - 1) as f64;
