@@ -48,7 +48,11 @@ pub fn resolve<R: Real, C: Curve<R>, const N: usize>(
 ) -> Resolved<R, N> {
     let (speed, curve) = (norm(v_bar), &curve.toward(v_bar));
     let (limit, stuck) = rest(curve, load, speed, compliance, was_stuck);
-    let slip = slip_speed(curve, load, speed, compliance, stuck);
+    let slip = if curve.constant() {
+        speed - compliance * curve.dry(R::zero(), load)
+    } else {
+        slip_speed(curve, load, speed, compliance, stuck)
+    };
     let sliding = Sliding {
         speed: slip,
         force: curve.total(slip, load),
@@ -59,8 +63,12 @@ pub fn resolve<R: Real, C: Curve<R>, const N: usize>(
 /// The velocity that [`resolve`] gives, for contacts that slip along one axis: |v̄| > W·g(0⁺). One with v̄ = 0 keeps that.
 #[inline(always)]
 pub fn slip_velocity<R: Real, C: Curve<R>>(curve: &C, load: R, v_bar: R, compliance: R) -> R {
-    let still = v_bar.same(R::zero());
-    let slip = slip_speed(&curve.toward([v_bar]), load, v_bar.abs(), compliance, still);
+    let (speed, curve, still) = (v_bar.abs(), &curve.toward([v_bar]), v_bar.same(R::zero()));
+    let slip = if curve.constant() {
+        speed - compliance * curve.dry(R::zero(), load)
+    } else {
+        slip_speed(curve, load, speed, compliance, still)
+    };
     let [velocity] = along([v_bar], slip);
     R::select(still, R::zero(), velocity)
 }
@@ -139,12 +147,9 @@ fn compose<R: Real, const N: usize>(
     }
 }
 
-/// The slip speed s + W·g(s) = |v̄|: in closed form where the curve has one, else by a search.
+/// The slip speed s + W·g(s) = |v̄| where friction depends on it: in closed form where the curve has one, else by a search.
 #[inline(always)]
 fn slip_speed<R: Real, C: Curve<R>>(curve: &C, load: R, speed: R, compliance: R, ignore: R::Mask) -> R {
-    if curve.constant() {
-        return speed - compliance * curve.dry(R::zero(), load);
-    }
     match curve.slip_speed(load, speed, compliance) {
         None => searched_slip_speed(curve, load, speed, compliance, ignore),
         Some((slip, found)) if (found | ignore).all() => slip,

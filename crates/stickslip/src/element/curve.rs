@@ -343,6 +343,13 @@ impl GivenCurve {
     fn backward(&self) -> &OneWay {
         self.backward.as_ref().unwrap_or(&self.forward)
     }
+
+    /// The slip speed forward or backward, by a call.
+    #[inline(never)]
+    fn slip_speed_called<R: Real>(&self, back: bool, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
+        let side = if back { self.backward() } else { &self.forward };
+        side.slip_speed(load, speed, compliance)
+    }
 }
 
 impl<R: Real> Curve<R> for GivenCurve {
@@ -429,19 +436,20 @@ impl<R: Real> Curve<R> for SteadyCurve {
         }
     }
 
-    #[inline(never)]
+    // Only where there may be an answer is a function called.
+    #[inline(always)]
     fn slip_speed(&self, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
         match self {
             SteadyCurve::Stribeck(_) => None,
-            SteadyCurve::Given(curve) => curve.slip_speed(load, speed, compliance),
+            SteadyCurve::Given(curve) => curve.slip_speed_called(false, load, speed, compliance),
         }
     }
 
-    #[inline(never)]
+    #[inline(always)]
     fn slip_speed_backward(&self, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
         match self {
             SteadyCurve::Stribeck(_) => None,
-            SteadyCurve::Given(curve) => curve.slip_speed_backward(load, speed, compliance),
+            SteadyCurve::Given(curve) => curve.slip_speed_called(true, load, speed, compliance),
         }
     }
 
