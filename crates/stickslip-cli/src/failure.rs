@@ -1,4 +1,4 @@
-//! Why a command did not do its work, and how that is told: a text on standard error and the exit status.
+//! Why a command failed, its message on standard error, and its exit status.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use stickslip::scenario::{Diagnostic, Scenario, ScenarioError, Source};
 use stickslip::sweep::{Mistake, SweepError};
 use stickslip_study::{Fault, suggestion};
 
-/// Why a command did not do its work.
+/// Why a command failed.
 #[derive(Debug)]
 pub enum Failure {
     /// The input is wrong: exit status 2.

@@ -107,6 +107,8 @@ pub struct Law {
     pub steady_curve: bool,
     /// Whether its rates use the step of the stage: a backward Euler rule of its own, which needs damping where it is asked without a step.
     pub staged: bool,
+    /// The parameter with which friction recovers at rest, where it is above 0.
+    pub recovers_by: Option<&'static str>,
     /// What it promises.
     pub properties: Properties,
 }
@@ -201,6 +203,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: false,
         steady_curve: true,
         staged: false,
+        recovers_by: None,
         properties: Properties {
             holds_exactly: true,
             holds_elastically: true,
@@ -224,6 +227,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: false,
         steady_curve: true,
         staged: false,
+        recovers_by: None,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -247,6 +251,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: true,
         steady_curve: true,
         staged: false,
+        recovers_by: None,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -279,6 +284,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: true,
         steady_curve: true,
         staged: false,
+        recovers_by: None,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -304,6 +310,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: true,
         steady_curve: true,
         staged: true,
+        recovers_by: None,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: true,
@@ -337,6 +344,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: true,
         steady_curve: true,
         staged: false,
+        recovers_by: None,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: true,
@@ -360,6 +368,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: true,
         steady_curve: true,
         staged: false,
+        recovers_by: None,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -385,6 +394,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: true,
         steady_curve: true,
         staged: false,
+        recovers_by: None,
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -509,6 +519,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: false,
         steady_curve: false,
         staged: false,
+        recovers_by: Some("eta"),
         properties: Properties {
             holds_exactly: false,
             holds_elastically: false,
@@ -542,6 +553,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: false,
         steady_curve: false,
         staged: false,
+        recovers_by: None,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
@@ -600,6 +612,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: false,
         steady_curve: false,
         staged: false,
+        recovers_by: None,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
@@ -627,6 +640,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: false,
         steady_curve: false,
         staged: true,
+        recovers_by: None,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
@@ -668,6 +682,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: false,
         steady_curve: false,
         staged: false,
+        recovers_by: None,
         properties: CONTACT_HOLDS_ELASTICALLY,
     },
     Law {
@@ -691,6 +706,7 @@ pub const LAWS: &[Law] = &[
         needs_stribeck: false,
         steady_curve: false,
         staged: false,
+        recovers_by: None,
         properties: Properties {
             holds_exactly: true,
             holds_elastically: true,

@@ -1,4 +1,4 @@
-//! The run report: what a run came to, as numbers and events.
+//! The run report: the results of a run as numbers and events.
 
 use crate::analysis::recovery::Rates;
 pub use crate::analysis::slip_events::{SizeBin, SlipEvent, SlipEventsReport};
@@ -14,6 +14,7 @@ use crate::tally::{Tallies, Tally};
 use crate::trace::Columns;
 use serde::Serialize;
 use serde_json::{Map, Value};
+use stickslip_core::registry::{self, Family};
 
 /// Events kept in a report; later ones are only counted.
 pub const MOST_EVENTS: usize = 10_000;
@@ -31,7 +32,7 @@ pub struct Event {
     pub to: &'static str,
 }
 
-/// What an element came to.
+/// Results for an element.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ElementReport {
     /// Time in stick, s; only of elements that can stick.
@@ -69,7 +70,7 @@ pub struct EnergyReport {
     pub residual: f64,
 }
 
-/// What the blocks of a chain came to.
+/// Results for the blocks of a chain.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ChainReport {
     /// How many there are.
@@ -82,7 +83,7 @@ pub struct ChainReport {
     pub transitions: u64,
 }
 
-/// What many spheres came to.
+/// Results for many spheres.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct SpheresReport {
     /// How many there are.
@@ -121,7 +122,7 @@ pub struct Report {
     pub events: Vec<Event>,
     /// How many there were.
     pub events_total: u64,
-    /// What each element came to.
+    /// Results for each element.
     pub elements: Map<String, Value>,
     /// The energy ledger.
     pub energy: Option<EnergyReport>,
@@ -129,9 +130,9 @@ pub struct Report {
     pub stick_slip: Option<StickSlipReport>,
     /// Slip events of a chain, if asked for.
     pub slip_events: Option<SlipEventsReport>,
-    /// What the blocks of a chain came to.
+    /// Results for the blocks of a chain.
     pub chain: Option<ChainReport>,
-    /// What many spheres came to.
+    /// Results for many spheres.
     pub spheres: Option<SpheresReport>,
     /// What the internal steps have cost, for methods that choose their own.
     pub solver: Option<Statistics>,
@@ -176,11 +177,11 @@ fn rubbing(simulation: &Simulation, signal: &str) -> Option<usize> {
 fn applies(simulation: &Simulation, rubs: Option<usize>, region: Region) -> bool {
     let scenario = simulation.scenario();
     let recovers = |(_, element): &(String, ElementSpec)| {
-        let given = |name: &str| element.friction().and_then(|law| law.number(name));
-        // The rate of recovery of subloading friction; the slip in which the state of rate-and-state friction changes.
-        ["eta", "critical_distance"]
-            .iter()
-            .any(|name| given(name).is_some_and(|value| value > 0.0))
+        let rate = element.friction().and_then(|friction| {
+            let row = registry::law(Family::Friction, &friction.law)?;
+            friction.number(row.recovers_by?)
+        });
+        rate.is_some_and(|rate| rate > 0.0)
     };
     match (region, rubs) {
         (Region::Creep, Some(element)) => recovers(&scenario.elements[element]),

@@ -19,7 +19,7 @@ use crate::scenario::{
     ElementSpec, LimitSpec, NormalForce, ParameterSpec, ParameterValue, Port, Scenario, ScenarioError,
 };
 use crate::snapshot::{Carried, Reader, Snapshot, SnapshotError, carried, sum_of};
-use crate::spheres::{Spheres, SpheresSeen, SpheresState, Trouble};
+use crate::spheres::{SphereTrouble, Spheres, SpheresSeen, SpheresState};
 use crate::stop::{Stop, is_set};
 use crate::tally::Tallies;
 use std::fmt;
@@ -610,7 +610,7 @@ impl Simulation {
                     self.state.step += done;
                     left -= done;
                 }
-                Err(Trouble::Meet(a, b)) => {
+                Err(SphereTrouble::Meet(a, b)) => {
                     return Err(RunError::Unsupported {
                         time: self.fixed.built.network.time(self.state.step),
                         what: format!(
@@ -621,7 +621,7 @@ impl Simulation {
                                 .into(),
                     });
                 }
-                Err(Trouble::NotFinite(ball)) => {
+                Err(SphereTrouble::NotFinite(ball)) => {
                     return Err(RunError::Diverged {
                         time: self.fixed.built.network.time(self.state.step),
                         step: self.state.step,
@@ -800,8 +800,8 @@ impl Simulation {
         clock(self) == clock(other)
     }
 
-    /// Advances simulations of one method and step side by side, up to `steps` steps. One that cannot go with the others,
-    /// or that diverges, is left behind where it parted from them: whoever goes on with it alone gets the same bytes.
+    /// Advances simulations that have the same method and step length side by side, by at most `steps` steps. A simulation
+    /// that cannot run in lanes, or that diverges, stops early; advancing it alone from there gives the same bytes.
     pub(crate) fn advance_together(simulations: &mut [&mut Simulation], steps: u64) {
         let Some(method) = simulations.first().map(|first| first.fixed.built.method) else {
             return;

@@ -478,13 +478,13 @@ impl Results {
     }
 }
 
-/// What the linearised equations say, where it is not what the runs do.
+/// A line on cells where the linearised equations and the runs disagree.
 fn linear(cells: &[Cell]) -> String {
     let grows = cells.iter().filter(|cell| cell.grows == Some(true));
     match grows.filter(|cell| cell.stable == Some(true)).count() {
         0 => String::new(),
         count => format!(
-            "steady sliding is linearly unstable in {count} of the stable cells: stable means that the cycle it ends in is small\n"
+            "{count} of the stable cells are linearly unstable, but their limit cycle stays below the threshold\n"
         ),
     }
 }

@@ -32,6 +32,19 @@ pub trait Curve<R: Real> {
         (self.total(speed, load), self.slope(speed, load) + self.viscous())
     }
 
+    /// The slip speed s of the paper on model P, eq 14, s + W·g(s) = |v̄|, where the curve finds it without a search, and in which lanes
+    /// it does. It is asked only where |v̄| > W·g(0⁺).
+    #[inline(always)]
+    fn slip_speed(&self, _load: R, _speed: R, _compliance: R) -> Option<(R, R::Mask)> {
+        None
+    }
+
+    /// [`Curve::slip_speed`] backward.
+    #[inline(always)]
+    fn slip_speed_backward(&self, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
+        self.slip_speed(load, speed, compliance)
+    }
+
     /// [`Curve::dry`] where the contact slides backward. A curve that differs by direction has its own.
     #[inline(always)]
     fn dry_backward(&self, speed: R, load: R) -> R {
@@ -115,6 +128,17 @@ impl<C: Curve<R>, R: Real> Curve<R> for Toward<'_, C, R> {
     }
     fn steepest_fall(&self) -> f64 {
         self.curve.steepest_fall()
+    }
+    #[inline(always)]
+    fn slip_speed(&self, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
+        let forward = self.curve.slip_speed(load, speed, compliance);
+        let Some(mask) = self.backward.filter(|_| self.curve.directed()) else {
+            return forward;
+        };
+        let (forward, found) = forward?;
+        let (backward, found_backward) = self.curve.slip_speed_backward(load, speed, compliance)?;
+        let found = (mask & found_backward) | (!mask & found);
+        Some((R::select(mask, backward, forward), found))
     }
 }
 

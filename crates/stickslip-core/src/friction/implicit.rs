@@ -60,6 +60,19 @@ pub fn resolve<R: Real, C: Curve<R>, const N: usize>(
     compose(v_bar, compliance, limit, sliding, stuck)
 }
 
+/// The velocity that [`resolve`] gives, for contacts that slip along one axis: |v̄| > W·g(0⁺). One with v̄ = 0 keeps that.
+#[inline(always)]
+pub fn slip_velocity<R: Real, C: Curve<R>>(curve: &C, load: R, v_bar: R, compliance: R) -> R {
+    let (speed, curve, still) = (v_bar.abs(), &curve.toward([v_bar]), v_bar.same(R::zero()));
+    let slip = if curve.constant() {
+        speed - compliance * curve.dry(R::zero(), load)
+    } else {
+        slip_speed(curve, load, speed, compliance, still)
+    };
+    let [velocity] = along([v_bar], slip);
+    R::select(still, R::zero(), velocity)
+}
+
 /// The approximation of the paper on model P, eq 16, kept for comparison: φ̂(v̄) ≈ φ(v̄ − sgn(v̄)·W·|φ(±0)|).
 ///
 /// It is explicit in the rate-dependent part: with viscosity B it reverses the velocity when T·B/M > 1 and diverges
@@ -134,12 +147,25 @@ fn compose<R: Real, const N: usize>(
     }
 }
 
+/// The slip speed s + W·g(s) = |v̄| where friction depends on it: in closed form where the curve has one, else by a search.
+#[inline(always)]
+fn slip_speed<R: Real, C: Curve<R>>(curve: &C, load: R, speed: R, compliance: R, ignore: R::Mask) -> R {
+    match curve.slip_speed(load, speed, compliance) {
+        None => searched_slip_speed(curve, load, speed, compliance, ignore),
+        Some((slip, found)) if (found | ignore).all() => slip,
+        Some((slip, found)) => {
+            let searched = searched_slip_speed(curve, load, speed, compliance, ignore | found);
+            R::select(found, slip, searched)
+        }
+    }
+}
+
 /// Solves s + W·g(s) = |v̄| for the slip speed by Newton's method inside a bracket.
 ///
 /// It ends where the residual is rounding (below 2 ulp of |v̄|, which g itself is not better than) or where the bracket
 /// has closed. The last move is a Newton step wherever possible: it also makes the derivative of a dual number exact.
 #[inline(always)]
-fn slip_speed<R: Real, C: Curve<R>>(curve: &C, load: R, speed: R, compliance: R, ignore: R::Mask) -> R {
+fn searched_slip_speed<R: Real, C: Curve<R>>(curve: &C, load: R, speed: R, compliance: R, ignore: R::Mask) -> R {
     let mut low = R::zero();
     let mut high = speed;
     let mut slip = speed;

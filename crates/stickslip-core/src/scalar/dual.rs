@@ -2,7 +2,7 @@
 
 use core::ops::{Add, AddAssign, Div, Mul, Neg, Sub, SubAssign};
 
-use super::Real;
+use super::{LookUp, Real};
 
 /// A number with its derivatives with respect to `N` variables, carried along by every operation (forward mode).
 ///
@@ -225,6 +225,11 @@ impl<R: Real, const N: usize> Real for Dual<R, N> {
         // Second derivatives are not carried: the slope counts as constant.
         let slope = self.value.through(slope, |_| 0.0);
         self.chain(at, slope)
+    }
+
+    #[inline(always)]
+    fn look_up<const J: usize, const K: usize>(by: [Self; J], table: &impl LookUp<J, K>) -> [Self; K] {
+        R::look_up(by.map(|number| number.value), table).map(Self::constant)
     }
 
     // d(x^p) = p x^(p−1) dx + x^p ln x dp. The chain through exp and ln would meet 0·∞ where x is subnormal.

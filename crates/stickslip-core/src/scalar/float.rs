@@ -1,6 +1,6 @@
 //! `f64` and `f32` as numbers of a law.
 
-use super::{Real, elementary};
+use super::{LookUp, Real, elementary};
 
 macro_rules! float {
     ($float:ty, $sqrt:path, $exp:path, $ln:path) => {
@@ -60,6 +60,12 @@ macro_rules! float {
             #[inline(always)]
             fn through(self, value: impl Fn(f64) -> f64, _slope: impl Fn(f64) -> f64) -> Self {
                 value(self as f64) as $float
+            }
+            #[inline(always)]
+            fn look_up<const J: usize, const K: usize>(by: [Self; J], table: &impl LookUp<J, K>) -> [Self; K] {
+                table
+                    .find(by.map(|number| [number as f64]))
+                    .map(|[number]| number as $float)
             }
         }
     };

@@ -2,7 +2,7 @@
 
 use core::ops::{Add, AddAssign, BitAnd, BitOr, Div, DivAssign, Mul, MulAssign, Neg, Not, Sub, SubAssign};
 
-use super::{Mask, Real};
+use super::{LookUp, Mask, Real};
 
 /// `N` numbers that go through the same operations, each exactly as a single `f64` would.
 ///
@@ -182,5 +182,10 @@ impl<const N: usize> Real for Lanes<N> {
             *a = value(*a);
         }
         self
+    }
+
+    #[inline(always)]
+    fn look_up<const J: usize, const K: usize>(by: [Self; J], table: &impl LookUp<J, K>) -> [Self; K] {
+        table.find(by.map(|lanes| lanes.0)).map(Self)
     }
 }

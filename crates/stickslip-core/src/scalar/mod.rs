@@ -9,4 +9,4 @@ pub mod vector;
 
 pub use dual::Dual;
 pub use lanes::{F64x8, LaneMask, Lanes};
-pub use real::{Mask, Real};
+pub use real::{LookUp, Mask, Real};

@@ -22,6 +22,13 @@ impl Mask for bool {
     }
 }
 
+/// A table in which `J` numbers find `K` others.
+pub trait LookUp<const J: usize, const K: usize> {
+    /// Those of `N` lanes, which do not depend on one another. It should be `#[inline(always)]`: a call would leave code that is
+    /// compiled for wide vectors.
+    fn find<const N: usize>(&self, by: [[f64; N]; J]) -> [[f64; N]; K];
+}
+
 /// A number a law can be written for.
 ///
 /// Laws choose between values with [`Real::select`] instead of `if`, so the same source runs one block or eight at
@@ -68,6 +75,8 @@ pub trait Real:
     /// A function of the number that is known for plain numbers only, by its value and its slope: the value in every lane, the
     /// derivatives by the chain rule.
     fn through(self, value: impl Fn(f64) -> f64, slope: impl Fn(f64) -> f64) -> Self;
+    /// Numbers of a table that are found by others; they carry no derivatives.
+    fn look_up<const J: usize, const K: usize>(by: [Self; J], table: &impl LookUp<J, K>) -> [Self; K];
 
     /// Zero.
     #[inline(always)]

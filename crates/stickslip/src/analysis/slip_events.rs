@@ -32,7 +32,7 @@ const ENOUGH: u64 = 50;
 
 /// Neighbouring blocks that slip in the same step.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Run {
+pub(crate) struct SlipRun {
     /// Steps since the beginning of the sweep.
     pub step: u32,
     /// The first block.
@@ -200,7 +200,7 @@ impl SlipEvents {
 
     /// Takes note of the steps `start` + 1 … `start` + `steps`. Runs come in the order of steps and blocks; those that touch
     /// at the border of a tile are still apart.
-    pub(crate) fn watch(&mut self, start: u64, steps: u32, runs: &[Run]) {
+    pub(crate) fn watch(&mut self, start: u64, steps: u32, runs: &[SlipRun]) {
         let mut runs = runs.iter().peekable();
         for step in 0..steps {
             let number = start + u64::from(step) + 1;
@@ -235,7 +235,7 @@ impl SlipEvents {
     }
 
     /// A new event.
-    fn begin(&mut self, run: &Run, number: u64) -> usize {
+    fn begin(&mut self, run: &SlipRun, number: u64) -> usize {
         let place = self.free.pop().unwrap_or(self.events.len());
         let event = Active {
             first: run.first,
@@ -433,9 +433,9 @@ mod tests {
         let mut events = started();
         for (k, line) in picture.iter().enumerate() {
             // Blocks come one by one, as at the borders of tiles.
-            let runs: Vec<Run> = (line.chars().enumerate())
+            let runs: Vec<SlipRun> = (line.chars().enumerate())
                 .filter_map(|(i, letter)| {
-                    Some(Run {
+                    Some(SlipRun {
                         step: 0,
                         first: i as u32,
                         end: i as u32 + 1,
@@ -487,7 +487,7 @@ mod tests {
     #[test]
     fn places_of_events_are_used_again() {
         let mut events = started();
-        let run = |first: u32| Run {
+        let run = |first: u32| SlipRun {
             step: 0,
             first,
             end: first + 1,
@@ -561,7 +561,7 @@ mod tests {
     fn sizes_are_counted_by_decades() {
         let mut events = started();
         for (k, slip) in [0.5, 3.0, 20.0, 30.0].into_iter().enumerate() {
-            let run = Run {
+            let run = SlipRun {
                 step: 0,
                 first: 0,
                 end: 1,

@@ -2,7 +2,7 @@
 
 use super::laws::{AtSlip, LawKind};
 use super::{Builder, Place};
-use crate::chain::{Blocks, Chain, ChainState, Parts};
+use crate::chain::{BlockNumbers, Chain, ChainParts, ChainState};
 use crate::integrate::Method;
 use crate::memory::lacking;
 use crate::network::stage::LoadSource;
@@ -24,7 +24,7 @@ impl Builder<'_> {
         };
         let rubbing = self.friction_law("chain.friction", &spec.friction, [Port::Ground; 2], felt, false)?;
         let (LawKind::Implicit { approximate: false }, LoadSource::Signal(load)) = (rubbing.kind, rubbing.load) else {
-            let message = format!("blocks of a chain do not rub by the law \"{}\"", rubbing.law.name);
+            let message = format!("a chain does not take the friction law \"{}\"", rubbing.law.name);
             let (key, help) = if matches!(rubbing.kind, LawKind::Implicit { .. }) {
                 ("solution", "leave `solution` out: the exact one is used")
             } else {
@@ -54,7 +54,7 @@ impl Builder<'_> {
             return None;
         };
         let [x, v] = self.initial_motion(spec, first)?;
-        let chain = Chain::new(Parts {
+        let chain = Chain::new(ChainParts {
             count: first,
             step: self.step,
             blocks,
@@ -209,9 +209,9 @@ impl Draw<'_> {
 }
 
 /// The numbers of the first blocks: each its own only where that is needed.
-fn blocks(spec: &ChainSpec, first: usize) -> Option<Blocks> {
+fn blocks(spec: &ChainSpec, first: usize) -> Option<BlockNumbers> {
     if equal(spec) {
-        return Some(Blocks::Equal {
+        return Some(BlockNumbers::Equal {
             inverse_mass: 1.0 / spec.mass,
             neighbour: spec.neighbour.stiffness,
             drive: spec.drive.stiffness,
@@ -224,7 +224,7 @@ fn blocks(spec: &ChainSpec, first: usize) -> Option<Blocks> {
         numbers.extend((0..count).map(of));
         Some(numbers)
     };
-    Some(Blocks::Each {
+    Some(BlockNumbers::Each {
         inverse_mass: list(first, &|i| draw.inverse_mass(i))?,
         neighbour: list(first + 1, &|i| draw.neighbour(i, first))?,
         drive: list(first, &|i| draw.drive(i))?,

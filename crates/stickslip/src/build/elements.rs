@@ -15,7 +15,7 @@ use crate::element::friction::{Friction, Frictions, Implicit, Resolve};
 use crate::element::inclusion::InclusionGroup;
 use crate::element::joint::{Joint, Joints};
 use crate::element::laws::Tangential;
-use crate::element::normal::NormalLaw;
+use crate::element::normal::AnyNormal;
 use crate::element::own::{Hold, MOST_AXES, MOST_STATES, Motion, Own, OwnLaw, OwnSteps, Owns, Placed, Update};
 use crate::element::own_contact::{OwnContact, OwnContacts, along};
 use crate::element::spring::{Spring, Springs};
@@ -890,7 +890,7 @@ impl Builder<'_> {
                     state,
                 };
                 for (end, gap) in [position - lower, upper - position].into_iter().enumerate() {
-                    self.initial[stop.states(end)].fill(NormalLaw::rest(gap));
+                    self.initial[stop.states(end)].fill(AnyNormal::rest(gap));
                 }
                 self.groups.stops.push(stop);
             }
@@ -1382,7 +1382,7 @@ impl Builder<'_> {
                 let weight = felt.mass.unwrap_or(0.0) * self.world_gravity.norm();
                 for index in 0..contact.geometry.points.len() {
                     let gap = contact.geometry.touch(index, &frames[0], &frames[1]).gap;
-                    self.initial[contact.normal_states(index)].fill(NormalLaw::rest(gap));
+                    self.initial[contact.normal_states(index)].fill(AnyNormal::rest(gap));
                     let states = contact.friction_states(index);
                     contact.friction.begin(3, &mut self.initial[states.clone()]);
                     let first = states.start - self.layout.first_state();

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use super::laws::{AtSlip, Damped, Stiffness};
-use crate::element::normal::NormalLaw;
+use crate::element::normal::AnyNormal;
 use crate::integrate::Method;
 use crate::quantity::Dimension;
 use crate::scenario::{NormalLawSpec, ParameterSpec, ParameterValue};
@@ -16,7 +16,7 @@ use stickslip_core::registry::{self, Face, Family};
 /// A normal force of a contact or stop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum NormalKind {
-    Compliant(NormalLaw),
+    Compliant(AnyNormal),
     Rigid { restitution: f64 },
 }
 
@@ -148,7 +148,7 @@ impl Builder<'_> {
             return Some(if self.method.implicit() {
                 NormalKind::Rigid { restitution: 0.0 }
             } else {
-                NormalKind::Compliant(NormalLaw::KelvinVoigt(self.kelvin_voigt(path, &[], pressed)?))
+                NormalKind::Compliant(AnyNormal::KelvinVoigt(self.kelvin_voigt(path, &[], pressed)?))
             });
         };
         let law = self.law_row(path, Family::Contact, &spec.law)?;
@@ -168,7 +168,7 @@ impl Builder<'_> {
                 $(
                     if law.name == <$law as stickslip_core::contact::NormalLaw<f64>>::NAME {
                         let law = self.$reader(path, parameters, pressed)?;
-                        return Some(NormalKind::Compliant(NormalLaw::$variant(law)));
+                        return Some(NormalKind::Compliant(AnyNormal::$variant(law)));
                     }
                 )*
             }};

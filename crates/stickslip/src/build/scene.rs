@@ -9,6 +9,7 @@ use crate::network::scene::{Collider, Pairing, Scene};
 use crate::scenario::{BodySpec, ContactsSpec, DriverMotion, ElementSpec, Port, RigidBodySpec, Shape, Surface};
 use crate::shape::Solid;
 use nalgebra::{Matrix3, Vector3};
+use stickslip_core::registry::{self, Face, Family};
 
 /// Numbers of colliders are kept in so many bits.
 const MOST_COLLIDERS: usize = 1 << 14;
@@ -121,7 +122,7 @@ impl Builder<'_> {
 
     /// What every two materials do to each other; the first is that of bodies without one.
     fn pairings(&mut self, spec: &ContactsSpec) -> Option<Vec<Pairing>> {
-        if spec.normal.law != "rigid" {
+        if registry::law(Family::Contact, &spec.normal.law).is_none_or(|row| row.face != Face::Resolve) {
             self.error(
                 "contacts.normal.law",
                 "contacts that the program finds take the law \"rigid\"",

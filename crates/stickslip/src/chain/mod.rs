@@ -9,7 +9,7 @@
 
 mod tile;
 
-use crate::analysis::slip_events::{Run, SlipEvents, SlipEventsReport, SlipEventsSpec};
+use crate::analysis::slip_events::{SlipEvents, SlipEventsReport, SlipEventsSpec, SlipRun};
 use crate::element::curve::{SteadyCurve, with_curve};
 use crate::element::friction::InitialMode;
 use crate::network::port::Coordinate;
@@ -18,7 +18,7 @@ use crate::snapshot::carried;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use stickslip_core::friction::curve::Curve;
-use tile::{COULOMB, CURVED, Common, HOLDING, Moment, PAD, Piece, Room, Stretch, Sums};
+use tile::{COULOMB, CURVED, Common, HOLDING, PAD, Piece, StepInput, Stretch, Sums, TileRoom};
 
 /// Most blocks of a chain: their numbers must fit the memory.
 pub const MOST_BLOCKS: usize = 100_000_000;
@@ -138,7 +138,7 @@ impl Fields for Each<'_> {
 
 /// Numbers of the blocks of a chain.
 #[derive(Clone, Debug)]
-pub(crate) enum Blocks {
+pub(crate) enum BlockNumbers {
     /// Those of every block.
     Equal {
         /// 1/kg.
@@ -161,11 +161,11 @@ pub(crate) enum Blocks {
     },
 }
 
-impl Blocks {
+impl BlockNumbers {
     fn bytes(&self) -> usize {
         match self {
-            Blocks::Equal { .. } => 0,
-            Blocks::Each {
+            BlockNumbers::Equal { .. } => 0,
+            BlockNumbers::Each {
                 inverse_mass,
                 neighbour,
                 drive,
@@ -176,10 +176,10 @@ impl Blocks {
 }
 
 /// What a chain is built from.
-pub(crate) struct Parts {
+pub(crate) struct ChainParts {
     pub count: usize,
     pub step: f64,
-    pub blocks: Blocks,
+    pub blocks: BlockNumbers,
     pub neighbour_damping: f64,
     pub neighbour_length: f64,
     pub drive_damping: f64,
@@ -208,7 +208,7 @@ pub struct Block {
 /// A chain; fixed once built.
 pub struct Chain {
     count: usize,
-    blocks: Blocks,
+    blocks: BlockNumbers,
     common: Common,
     law: u8,
     curve: SteadyCurve,
@@ -220,7 +220,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    pub(crate) fn new(parts: Parts) -> Self {
+    pub(crate) fn new(parts: ChainParts) -> Self {
         // Of a block at rest and of one that moves, forward and backward.
         let (limits, constant) = with_curve!(&parts.curve, |c| {
             let [forward, backward]: [f64; 2] = [c.dry(0.0, 1.0), c.dry_backward(0.0, 1.0)];
@@ -297,16 +297,16 @@ impl Chain {
         }
     }
 
-    fn advance(&self, moment: &Moment, first: usize, on: Stretch<'_>) {
+    fn advance(&self, moment: &StepInput, first: usize, on: Stretch<'_>) {
         match &self.blocks {
-            Blocks::Equal { .. } => tile::advance_equal(self.law, self.equal(), &self.common, moment, first, on),
-            Blocks::Each { .. } => tile::advance_each(self.law, self.each(), &self.common, moment, first, on),
+            BlockNumbers::Equal { .. } => tile::advance_equal(self.law, self.equal(), &self.common, moment, first, on),
+            BlockNumbers::Each { .. } => tile::advance_each(self.law, self.each(), &self.common, moment, first, on),
         }
     }
 
     fn equal(&self) -> Equal {
         match self.blocks {
-            Blocks::Equal {
+            BlockNumbers::Equal {
                 inverse_mass,
                 neighbour,
                 drive,
@@ -315,7 +315,7 @@ impl Chain {
                 neighbour,
                 drive,
             },
-            Blocks::Each { .. } => Equal {
+            BlockNumbers::Each { .. } => Equal {
                 inverse_mass: 0.0,
                 neighbour: 0.0,
                 drive: 0.0,
@@ -325,7 +325,7 @@ impl Chain {
 
     fn each(&self) -> Each<'_> {
         match &self.blocks {
-            Blocks::Each {
+            BlockNumbers::Each {
                 inverse_mass,
                 neighbour,
                 drive,
@@ -336,7 +336,7 @@ impl Chain {
                 drive,
                 strength,
             },
-            Blocks::Equal { .. } => Each {
+            BlockNumbers::Equal { .. } => Each {
                 inverse_mass: &[],
                 neighbour: &[],
                 drive: &[],
@@ -348,12 +348,12 @@ impl Chain {
     /// The numbers of a block, counted from 0.
     pub fn block(&self, block: usize) -> Block {
         let (inverse_mass, neighbour, drive, strength) = match &self.blocks {
-            Blocks::Equal {
+            BlockNumbers::Equal {
                 inverse_mass,
                 neighbour,
                 drive,
             } => (*inverse_mass, if block == 0 { 0.0 } else { *neighbour }, *drive, 1.0),
-            Blocks::Each {
+            BlockNumbers::Each {
                 inverse_mass,
                 neighbour,
                 drive,
@@ -369,17 +369,17 @@ impl Chain {
     }
 
     /// Replaces the free velocity of what slips by the one that its friction leaves. Blocks that stick are at 0 already.
-    fn slide(&self, moment: &Moment, first: usize, velocities: &mut [f64]) {
+    fn slide(&self, moment: &StepInput, first: usize, velocities: &mut [f64]) {
         with_lanes!(&self.curve, |c| match &self.blocks {
-            Blocks::Equal { .. } => tile::slide_all(c, self.equal(), &self.common, moment, first, velocities),
-            Blocks::Each { .. } => tile::slide_all(c, self.each(), &self.common, moment, first, velocities),
+            BlockNumbers::Equal { .. } => tile::slide_all(c, self.equal(), &self.common, moment, first, velocities),
+            BlockNumbers::Each { .. } => tile::slide_all(c, self.each(), &self.common, moment, first, velocities),
         });
     }
 
     /// Adds the energies of a step to the sums. Returns whether a block slips.
     fn account(
         &self,
-        moment: &Moment,
+        moment: &StepInput,
         first: usize,
         before: (&[f64], &[f64]),
         after: (&[f64], &[f64]),
@@ -387,15 +387,19 @@ impl Chain {
     ) -> bool {
         let common = &self.common;
         let own = match &self.blocks {
-            Blocks::Equal { .. } => tile::account_equal(self.law, self.equal(), common, moment, first, before, after),
-            Blocks::Each { .. } => tile::account_each(self.law, self.each(), common, moment, first, before, after),
+            BlockNumbers::Equal { .. } => {
+                tile::account_equal(self.law, self.equal(), common, moment, first, before, after)
+            }
+            BlockNumbers::Each { .. } => {
+                tile::account_each(self.law, self.each(), common, moment, first, before, after)
+            }
         };
         sums.add(&own);
         if self.law == CURVED {
             let velocities = &after.1[1..after.1.len() - 1];
             with_lanes!(&self.curve, |c| match &self.blocks {
-                Blocks::Equal { .. } => tile::heat(c, self.equal(), common, moment, first, velocities, sums),
-                Blocks::Each { .. } => tile::heat(c, self.each(), common, moment, first, velocities, sums),
+                BlockNumbers::Equal { .. } => tile::heat(c, self.equal(), common, moment, first, velocities, sums),
+                BlockNumbers::Each { .. } => tile::heat(c, self.each(), common, moment, first, velocities, sums),
             });
         }
         own.slips > 0.0
@@ -404,8 +408,8 @@ impl Chain {
     /// Memory of one block: its position and velocity, and its own numbers if blocks differ.
     pub fn bytes_per_block(&self) -> usize {
         match self.blocks {
-            Blocks::Equal { .. } => 2 * size_of::<f64>(),
-            Blocks::Each { .. } => 6 * size_of::<f64>(),
+            BlockNumbers::Equal { .. } => 2 * size_of::<f64>(),
+            BlockNumbers::Each { .. } => 6 * size_of::<f64>(),
         }
     }
 
@@ -436,7 +440,7 @@ pub struct Aggregates {
     pub stored: f64,
 }
 
-/// What all steps so far came to.
+/// Energies and counts of all steps so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Ledger {
     /// Work of the drive, J.
@@ -458,12 +462,12 @@ pub struct ChainState {
     v: Vec<f64>,
     /// Blocks on both sides of the borders between pieces as they were before the sweep: positions and velocities.
     edges: [Vec<f64>; 2],
-    rooms: Vec<Room>,
+    rooms: Vec<TileRoom>,
     shares: Vec<Share>,
     /// Blocks that slipped together in the sweep, in the order of steps and blocks, if anybody asks.
-    runs: Vec<Run>,
+    runs: Vec<SlipRun>,
     events: Option<SlipEvents>,
-    moments: Vec<Moment>,
+    moments: Vec<StepInput>,
     /// Sum of all positions at the start.
     start: f64,
     ledger: Ledger,
@@ -511,7 +515,9 @@ impl ChainState {
             threads.clamp(1, chain.pieces())
         };
         let longest = (0..chain.tiles()).map(|tile| chain.tile(tile).len()).max();
-        self.rooms = (0..threads).map(|_| Room::new(longest.unwrap_or(0), REACH)).collect();
+        self.rooms = (0..threads)
+            .map(|_| TileRoom::new(longest.unwrap_or(0), REACH))
+            .collect();
     }
 
     /// Positions of the blocks, m.
@@ -524,7 +530,7 @@ impl ChainState {
         &self.v
     }
 
-    /// What all observed steps so far came to.
+    /// Energies and counts of all observed steps so far.
     pub fn ledger(&self) -> &Ledger {
         &self.ledger
     }
@@ -532,7 +538,7 @@ impl ChainState {
     /// Bytes that chain and state take, whatever the number of threads: each has a few kilobytes more to work in.
     pub fn bytes(&self, chain: &Chain) -> usize {
         let numbers = self.x.capacity() + self.v.capacity() + self.edges.iter().map(Vec::capacity).sum::<usize>();
-        let small = size_of::<Share>() * self.shares.capacity() + size_of::<Moment>() * self.moments.capacity();
+        let small = size_of::<Share>() * self.shares.capacity() + size_of::<StepInput>() * self.moments.capacity();
         8 * numbers + small + chain.bytes()
     }
 
@@ -548,7 +554,7 @@ impl ChainState {
             Some(InitialMode::Slip) if done == 0 => [released, released],
             _ => [held, released],
         });
-        self.moments.push(Moment {
+        self.moments.push(StepInput {
             drive: before[0],
             drive_velocity: before[1],
             drive_moves: after - before[0],
@@ -599,7 +605,7 @@ impl ChainState {
             v: &mut self.v,
             shares: &mut self.shares,
         });
-        let work = |worker: usize, room: &mut Room| {
+        let work = |worker: usize, room: &mut TileRoom| {
             let next = || waiting.lock().unwrap_or_else(PoisonError::into_inner).next(worker);
             std::iter::from_fn(next).fold(true, |good, own| good & sides.sweep::<OBSERVE>(own, room))
         };
@@ -691,18 +697,18 @@ struct Share {
     /// Whether runs are wanted.
     watched: bool,
     /// Those of each step.
-    runs: Vec<Vec<Run>>,
+    runs: Vec<Vec<SlipRun>>,
 }
 
 /// What workers share.
 struct Sides<'a> {
     chain: &'a Chain,
     edges: [&'a [f64]; 2],
-    moments: &'a [Moment],
+    moments: &'a [StepInput],
 }
 
 /// A piece that is to be moved: its number, its blocks and where its sums go.
-struct Own<'a> {
+struct OwnPiece<'a> {
     piece: usize,
     x: &'a mut [f64],
     v: &'a mut [f64],
@@ -721,7 +727,7 @@ struct Waiting<'a> {
 impl<'a> Waiting<'a> {
     /// The next piece for a worker. Every other worker begins at the far end: so two of them find most of their blocks in
     /// their own cache in the next sweep.
-    fn next(&mut self, worker: usize) -> Option<Own<'a>> {
+    fn next(&mut self, worker: usize) -> Option<OwnPiece<'a>> {
         let first = worker.is_multiple_of(2);
         let piece = if first {
             self.pieces.next()
@@ -729,7 +735,7 @@ impl<'a> Waiting<'a> {
             self.pieces.next_back()
         }?;
         let blocks = self.chain.start_of(piece + 1) - self.chain.start_of(piece);
-        Some(Own {
+        Some(OwnPiece {
             piece,
             x: take_end(&mut self.x, blocks, first),
             v: take_end(&mut self.v, blocks, first),
@@ -754,7 +760,7 @@ fn take_end<'a, T>(items: &mut &'a mut [T], count: usize, first: bool) -> &'a mu
 
 impl Sides<'_> {
     /// Moves a piece.
-    fn sweep<const OBSERVE: bool>(&self, own: Own<'_>, room: &mut Room) -> bool {
+    fn sweep<const OBSERVE: bool>(&self, own: OwnPiece<'_>, room: &mut TileRoom) -> bool {
         let (chain, number) = (self.chain, own.piece);
         let reach = self.moments.len() + usize::from(OBSERVE);
         let beside = |border: usize, from: usize| -> [&[f64]; 2] {

@@ -2,11 +2,11 @@
 //! the same arithmetic as the general step: a block of a chain moves bit for bit as the same block of a network.
 
 use super::{Chain, Fields, Share};
-use crate::analysis::slip_events::Run;
+use crate::analysis::slip_events::SlipRun;
 use multiversion::multiversion;
 use stickslip_core::friction::curve::Curve;
-use stickslip_core::friction::implicit::resolve;
-use stickslip_core::scalar::{LaneMask, Lanes, Real};
+use stickslip_core::friction::implicit::slip_velocity;
+use stickslip_core::scalar::{Lanes, Real};
 
 /// Room before the first block of a buffer: the neighbour of an end, and whole vectors from there on.
 pub(super) const PAD: usize = 8;
@@ -16,7 +16,7 @@ const BOUND: f64 = 1e100;
 
 /// What all blocks share in one step.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Moment {
+pub(super) struct StepInput {
     /// Position of the drive at the start of the step.
     pub drive: f64,
     /// Its velocity there.
@@ -63,7 +63,7 @@ pub(super) struct Stretch<'a> {
 /// Free velocities are found before friction takes its part of them: one loop for both would have a long chain of sums in
 /// every block, of which too few fit the processor at a time. They wait in the first cache.
 #[inline(always)]
-fn advance<F: Fields, const LAW: u8>(fields: F, common: &Common, moment: &Moment, first: usize, on: Stretch<'_>) {
+fn advance<F: Fields, const LAW: u8>(fields: F, common: &Common, moment: &StepInput, first: usize, on: Stretch<'_>) {
     let Stretch { x, v, next_x, next_v } = on;
     let fields = fields.from(first, next_v.len());
     free(fields, common, moment, (x, v), next_v);
@@ -73,7 +73,7 @@ fn advance<F: Fields, const LAW: u8>(fields: F, common: &Common, moment: &Moment
 /// Velocities without friction, v̄ = v + T·f/m, from positions and velocities with one neighbour on each side. Forces at the
 /// start of the step: f = −k(x_i − x_{i−1} − l) + k(x_{i+1} − x_i − l) − k_d(x_i − p), with dampers alike.
 #[inline(always)]
-fn free<F: Fields>(fields: F, common: &Common, moment: &Moment, (x, v): (&[f64], &[f64]), next_v: &mut [f64]) {
+fn free<F: Fields>(fields: F, common: &Common, moment: &StepInput, (x, v): (&[f64], &[f64]), next_v: &mut [f64]) {
     let count = next_v.len();
     let (left, here, right) = (&x[..count], &x[1..count + 1], &x[2..count + 2]);
     let (v_left, v, v_right) = (&v[..count], &v[1..count + 1], &v[2..count + 2]);
@@ -102,7 +102,7 @@ fn free<F: Fields>(fields: F, common: &Common, moment: &Moment, (x, v): (&[f64],
 fn rub<F: Fields, const LAW: u8>(
     fields: F,
     common: &Common,
-    moment: &Moment,
+    moment: &StepInput,
     (x, v): (&[f64], &[f64]),
     (next_x, next_v): (&mut [f64], &mut [f64]),
 ) {
@@ -139,7 +139,7 @@ fn rub<F: Fields, const LAW: u8>(
 
 /// One step of a stretch with the law chosen.
 #[inline(always)]
-fn advance_by_law<F: Fields>(law: u8, fields: F, common: &Common, moment: &Moment, first: usize, on: Stretch<'_>) {
+fn advance_by_law<F: Fields>(law: u8, fields: F, common: &Common, moment: &StepInput, first: usize, on: Stretch<'_>) {
     match law {
         COULOMB => advance::<F, COULOMB>(fields, common, moment, first, on),
         HOLDING => advance::<F, HOLDING>(fields, common, moment, first, on),
@@ -150,12 +150,19 @@ fn advance_by_law<F: Fields>(law: u8, fields: F, common: &Common, moment: &Momen
 /// Blocks whose friction is found side by side.
 type Wide = Lanes<LANES>;
 
-/// Numbers of some blocks side by side; lanes that are left have that of none.
+/// Numbers of `count` blocks in lanes; the other lanes get `none`.
 #[inline(always)]
 fn side_by_side(count: usize, none: f64, of: impl Fn(usize) -> f64) -> Wide {
     let mut lanes = [none; LANES];
-    for (i, lane) in lanes.iter_mut().enumerate().take(count) {
-        *lane = of(i);
+    // A loop of known length becomes vectors.
+    if count == LANES {
+        for (i, lane) in lanes.iter_mut().enumerate() {
+            *lane = of(i);
+        }
+    } else {
+        for (i, lane) in lanes.iter_mut().enumerate().take(count) {
+            *lane = of(i);
+        }
     }
     Lanes(lanes)
 }
@@ -166,23 +173,25 @@ pub(super) fn slide_all<F: Fields, C: Curve<Wide>>(
     curve: &C,
     fields: F,
     common: &Common,
-    moment: &Moment,
+    moment: &StepInput,
     first: usize,
     velocities: &mut [f64],
 ) {
     let fields = fields.from(first, velocities.len());
-    let still = LaneMask::new([false; LANES]);
     for (chunk, velocities) in velocities.chunks_mut(LANES).enumerate() {
-        // All of them, though one would do: so they are looked at by vectors.
-        if !velocities.iter().fold(false, |some, v| some | (*v != 0.0)) {
-            continue;
-        }
         let (begin, count) = (chunk * LANES, velocities.len());
         let free = side_by_side(count, 0.0, |i| velocities[i]);
+        // All of them, though one would do: so they are looked at by vectors.
+        if !free.0.iter().fold(false, |some, v| some | (*v != 0.0)) {
+            continue;
+        }
         let compliance = side_by_side(count, 1.0, |i| common.step * fields.inverse_mass(begin + i));
         let load = side_by_side(count, 0.0, |i| moment.load * fields.strength(begin + i));
-        let outcome = resolve(curve, load, [free], compliance, still);
-        velocities.copy_from_slice(&outcome.velocity[0].0[..count]);
+        let slipping = slip_velocity(curve, load, free, compliance).0;
+        match velocities.first_chunk_mut() {
+            Some(velocities) => *velocities = slipping,
+            None => velocities.copy_from_slice(&slipping[..count]),
+        }
     }
 }
 
@@ -192,22 +201,23 @@ pub(super) fn heat<F: Fields, C: Curve<Wide>>(
     curve: &C,
     fields: F,
     common: &Common,
-    moment: &Moment,
+    moment: &StepInput,
     first: usize,
     velocities: &[f64],
     sums: &mut Sums,
 ) {
     let fields = fields.from(first, velocities.len());
     for (chunk, velocities) in velocities.chunks(LANES).enumerate() {
-        if !velocities.iter().fold(false, |some, v| some | (*v != 0.0)) {
-            continue;
-        }
         let (begin, count) = (chunk * LANES, velocities.len());
         let velocity = side_by_side(count, 0.0, |i| velocities[i]);
+        if !velocity.0.iter().fold(false, |some, v| some | (*v != 0.0)) {
+            continue;
+        }
         let load = side_by_side(count, 0.0, |i| moment.load * fields.strength(begin + i));
         let force = curve.toward([velocity]).total(velocity.abs(), load);
-        for (force, v) in force.0.iter().zip(velocities).filter(|(_, v)| **v != 0.0) {
-            sums.friction += force * (common.step * v.abs());
+        // One after the other; a block at rest adds 0.
+        for heat in (force * (Wide::lit(common.step) * velocity.abs())).0 {
+            sums.friction += heat;
         }
     }
 }
@@ -220,7 +230,7 @@ fn move_positions(step: f64, x: &[f64], v: &[f64], next_x: &mut [f64]) {
     }
 }
 
-/// What the steps of some blocks came to.
+/// Energies and counts of steps of some blocks.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sums {
     /// Work of the drive, J.
@@ -261,7 +271,7 @@ const KINDS: usize = 7;
 fn account<F: Fields, const LAW: u8>(
     fields: F,
     common: &Common,
-    moment: &Moment,
+    moment: &StepInput,
     first: usize,
     before: (&[f64], &[f64]),
     after: (&[f64], &[f64]),
@@ -269,19 +279,19 @@ fn account<F: Fields, const LAW: u8>(
     let count = before.0.len() - 2;
     let mut sums = [[0.0; LANES]; KINDS];
     let complete = count / LANES * LANES;
+    let mut begin = 0;
     // Written out twice: a closure would not be inlined, and a call would leave code that is compiled for wide vectors.
-    for begin in (0..complete).step_by(LANES) {
-        let range = begin..begin + LANES + 1;
-        let few = [
-            &before.0[range.clone()],
-            &before.1[range.clone()],
-            &after.0[range.clone()],
-            &after.1[range.clone()],
-        ];
-        if !F::DAMPED && at_rest(few) {
-            account_rest(fields.from(first + begin, LANES), moment, few[0], &mut sums);
-            continue;
+    while begin < complete {
+        if !F::DAMPED {
+            let range = begin..complete + 1;
+            let few = [&before.0[range.clone()], &before.1[range.clone()], &after.1[range]];
+            let fields = fields.from(first + begin, complete - begin);
+            begin += account_rest(fields, moment, few, &mut sums);
+            if begin == complete {
+                break;
+            }
         }
+        let range = begin..begin + LANES + 1;
         account_few::<F, LAW>(
             fields.from(first + begin, LANES),
             common,
@@ -291,6 +301,7 @@ fn account<F: Fields, const LAW: u8>(
             [&after.0[range.clone()], &after.1[range]],
             &mut sums,
         );
+        begin += LANES;
     }
     let range = complete..count + 1;
     account_few::<F, LAW>(
@@ -314,25 +325,41 @@ fn account<F: Fields, const LAW: u8>(
     }
 }
 
-/// Whether some blocks and their left neighbour are at rest in a step: positions and velocities before it, then after it.
+/// Energies of blocks at rest whose springs have neither length nor damping, as many times [`LANES`] as there are before one that moves,
+/// from their positions and their velocities before and after the step; the slices begin with the left neighbour. What [`account_few`]
+/// adds to the other sums is 0. Returns how many blocks these are.
 #[inline(always)]
-fn at_rest([x, v, next_x, next_v]: [&[f64]; 4]) -> bool {
-    // All of them, though one would do: so they are looked at by vectors.
-    let mut moves = false;
-    for i in 0..LANES + 1 {
-        moves |= (v[i] != 0.0) | (next_v[i] != 0.0) | (next_x[i] != x[i]);
+fn account_rest<F: Fields>(
+    fields: F,
+    moment: &StepInput,
+    [x, v, next_v]: [&[f64]; 3],
+    sums: &mut [[f64; LANES]; KINDS],
+) -> usize {
+    if next_v[0] != 0.0 {
+        return 0;
     }
-    !moves
-}
-
-/// Energies of blocks at rest, as many as there are lanes, whose springs have neither length nor damping: what [`account_few`] adds
-/// to the other sums is 0.
-#[inline(always)]
-fn account_rest<F: Fields>(fields: F, moment: &Moment, x: &[f64], sums: &mut [[f64; LANES]; KINDS]) {
-    for i in 0..LANES {
-        sums[0][i] += -fields.drive(i) * (x[i + 1] - moment.drive) * moment.drive_moves;
-        sums[4][i] += 0.5 * (fields.drive(i) * (moment.drive_moves * moment.drive_moves));
+    // Two sums that stay in registers.
+    let [mut input, mut elastic] = [sums[0], sums[4]];
+    let mut done = 0;
+    let groups = x[1..].chunks_exact(LANES).zip(v[1..].chunks_exact(LANES));
+    for ((x, v), next_v) in groups.zip(next_v[1..].chunks_exact(LANES)) {
+        // All of them, though one would do: so they are looked at by vectors.
+        let mut moves = false;
+        for i in 0..LANES {
+            moves |= (v[i] != 0.0) | (next_v[i] != 0.0);
+        }
+        if moves {
+            break;
+        }
+        for i in 0..LANES {
+            let drive = fields.drive(done + i);
+            input[i] += -drive * (x[i] - moment.drive) * moment.drive_moves;
+            elastic[i] += 0.5 * (drive * (moment.drive_moves * moment.drive_moves));
+        }
+        done += LANES;
     }
+    [sums[0], sums[4]] = [input, elastic];
+    done
 }
 
 /// Energies of as many blocks as there are lanes, or fewer; the slices begin with the left neighbour.
@@ -340,7 +367,7 @@ fn account_rest<F: Fields>(fields: F, moment: &Moment, x: &[f64], sums: &mut [[f
 fn account_few<F: Fields, const LAW: u8>(
     fields: F,
     common: &Common,
-    moment: &Moment,
+    moment: &StepInput,
     count: usize,
     [x, v]: [&[f64]; 2],
     [next_x, next_v]: [&[f64]; 2],
@@ -387,7 +414,7 @@ macro_rules! kernels {
             law: u8,
             fields: $fields,
             common: &Common,
-            moment: &Moment,
+            moment: &StepInput,
             first: usize,
             on: Stretch<'_>,
         ) {
@@ -399,7 +426,7 @@ macro_rules! kernels {
             law: u8,
             fields: $fields,
             common: &Common,
-            moment: &Moment,
+            moment: &StepInput,
             first: usize,
             before: (&[f64], &[f64]),
             after: (&[f64], &[f64]),
@@ -416,18 +443,18 @@ kernels!(super::Each<'_>, advance_each, account_each);
 
 /// Buffers of one worker.
 #[derive(Clone)]
-pub(super) struct Room {
+pub(super) struct TileRoom {
     /// Positions and velocities, before and after a step, in one piece that begins where a cache line does.
     numbers: Vec<f64>,
     /// Blocks left of a tile as they were before it moved.
     carried: [Vec<f64>; 2],
 }
 
-impl Room {
+impl TileRoom {
     /// For tiles of so many blocks at most, with so many neighbours on each side.
     pub(super) fn new(longest: usize, reach: usize) -> Self {
         let each = Self::each(longest, reach);
-        Room {
+        TileRoom {
             numbers: vec![0.0; 4 * each + PAD],
             carried: [vec![0.0; reach], vec![0.0; reach]],
         }
@@ -461,12 +488,12 @@ impl Piece<'_> {
     pub(super) fn sweep<const OBSERVE: bool>(
         &mut self,
         chain: &Chain,
-        moments: &[Moment],
-        room: &mut Room,
+        moments: &[StepInput],
+        room: &mut TileRoom,
         share: &mut Share,
     ) -> bool {
         let reach = moments.len() + usize::from(OBSERVE);
-        let Room { numbers, carried } = room;
+        let TileRoom { numbers, carried } = room;
         let each = (numbers.len() - PAD) / 4;
         let begin = numbers.as_ptr().align_offset(64).min(PAD);
         let (mut x, rest) = numbers[begin..].split_at_mut(each);
@@ -562,7 +589,7 @@ impl Piece<'_> {
 }
 
 /// Notes which neighbouring blocks slip together.
-fn note_runs(step: usize, first: usize, length: f64, velocities: &[f64], runs: &mut Vec<Run>) {
+fn note_runs(step: usize, first: usize, length: f64, velocities: &[f64], runs: &mut Vec<SlipRun>) {
     let (mut i, count) = (0, velocities.len());
     while i < count {
         if velocities[i] == 0.0 {
@@ -592,7 +619,7 @@ fn note_runs(step: usize, first: usize, length: f64, velocities: &[f64], runs: &
             slip += length * velocities[i];
             i += 1;
         }
-        runs.push(Run {
+        runs.push(SlipRun {
             step: step as u32,
             first: (first + begin) as u32,
             end: (first + i) as u32,

@@ -6,7 +6,7 @@
 //! kept as a vector in world axes and projected on the tangent plane, so it needs no tangent axes; it turns with the
 //! surface: rates of bristles are corotational (Ozaki, Hashiguchi and Chen 2007, eqs 7 and 26).
 
-use super::normal::NormalLaw;
+use super::normal::AnyNormal;
 use super::{Elements, Mode, Observation};
 use crate::body::Frame;
 use crate::body::frame::FrameSlope;
@@ -31,7 +31,7 @@ pub struct Contact {
     /// Who touches whom, where.
     pub geometry: Geometry,
     /// The normal force.
-    pub normal: NormalLaw,
+    pub normal: AnyNormal,
     /// The friction law.
     pub friction: Tangential,
     /// Its curve: a coefficient.
@@ -88,7 +88,7 @@ struct Passing<R> {
 /// the normal force.
 #[inline(always)]
 fn press<R: Real>(
-    (normal_law, friction_law, curve): (&NormalLaw<R>, &Tangential<R>, &SteadyCurve),
+    (normal_law, friction_law, curve): (&AnyNormal<R>, &Tangential<R>, &SteadyCurve),
     passing: &Passing<R>,
     normal_state: &[R],
     friction_state: &[R],
@@ -167,7 +167,7 @@ enum Moves {
 /// A contact with its laws in dual numbers, where its bodies are.
 struct Differentiated<'a> {
     contact: &'a Contact,
-    laws: (NormalLaw<Dual<f64, VARIED>>, Tangential<Dual<f64, VARIED>>),
+    laws: (AnyNormal<Dual<f64, VARIED>>, Tangential<Dual<f64, VARIED>>),
     frames: [Frame; 2],
 }
 

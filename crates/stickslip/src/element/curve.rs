@@ -4,7 +4,7 @@
 use crate::network::abreast::{WIDTH, Wide};
 use crate::profile::Expression;
 use stickslip_core::friction::curve::{Curve, Stribeck, Table};
-use stickslip_core::scalar::Real;
+use stickslip_core::scalar::{LookUp, Real};
 
 /// A steady curve of any form.
 #[derive(Clone, Debug)]
@@ -113,67 +113,204 @@ impl CurveSide {
     }
 }
 
-/// Points of a side with what is needed to find a line at once, however many there are.
-#[derive(Clone, Debug, PartialEq)]
-struct Lines {
-    speed: Vec<f64>,
-    force: Vec<f64>,
-    /// Slope of the line that begins at each point; the last is level.
-    gradient: Vec<f64>,
-    /// The last point before each of many equal intervals of speed, and how many of these there are to a unit.
-    before: Vec<u32>,
-    scale: f64,
+/// The line of a table that begins at a point.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct TableLine {
+    speed: f64,
+    force: f64,
+    gradient: f64,
 }
 
-impl Lines {
+/// One of many equal intervals of speed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct SpeedBin {
+    /// The last line that begins before the interval on its left, or with it.
+    first: u32,
+    /// Force in its middle.
+    force: f64,
+}
+
+/// The points of a side as lines. Speeds are sorted into equal intervals, and a search among the few lines of an interval finds the right
+/// one: where the points are evenly spaced its cost does not depend on their number.
+#[derive(Clone, Debug, PartialEq)]
+struct TableLines {
+    /// One for each point, the last level, and others that begin at infinite speed: no search has to look where the lines end.
+    lines: Vec<TableLine>,
+    intervals: Vec<SpeedBin>,
+    /// Intervals to a unit of speed.
+    scale: f64,
+    /// From `first` of an interval on, 2 to the power of this many lines reach beyond the interval on its right.
+    halvings: u32,
+    /// The steepest fall of the force with speed.
+    fall: f64,
+}
+
+impl TableLines {
     fn of(side: &CurveSide) -> Option<Self> {
         let CurveSide::Points(speed, force) = side else {
             return None;
         };
-        let lines = speed.windows(2).zip(force.windows(2));
-        let gradient = lines.map(|(v, f)| (f[1] - f[0]) / (v[1] - v[0])).chain([0.0]).collect();
-        let (last, intervals) = (*speed.last()?, 4 * speed.len());
-        let scale = intervals as f64 / last;
-        if !(scale.is_finite() && last > 0.0 && speed.len() < u32::MAX as usize) {
+        let (last, count) = (speed.len() - 1, 4 * speed.len());
+        let scale = count as f64 / speed[last];
+        if !(scale.is_finite() && speed[last] > 0.0 && count < u32::MAX as usize) {
             return None;
         }
-        let begins = |interval: usize| interval as f64 / scale;
-        // One interval to the left: rounding may put a speed into the next.
-        let place = |interval: usize| speed.partition_point(|point| *point <= begins(interval.saturating_sub(1)));
-        Some(Lines {
-            before: (0..=intervals)
-                .map(|interval| place(interval).max(1) as u32 - 1)
-                .collect(),
-            speed: speed.clone(),
-            force: force.clone(),
-            gradient,
+        let table = Table::trusted(speed, force);
+        let line_at = |place: f64| speed.partition_point(|point| *point <= place / scale).max(1) - 1;
+        let intervals: Vec<SpeedBin> = (0..=count)
+            .map(|interval| SpeedBin {
+                // One interval to the left: rounding may put a speed into the next, and the speed may be an estimate.
+                first: line_at(interval.saturating_sub(1) as f64) as u32,
+                force: table.value((interval as f64 + 0.5) / scale),
+            })
+            .collect();
+        let beyond = |(interval, own): (usize, &SpeedBin)| line_at(interval as f64 + 2.0) - own.first as usize;
+        let most = intervals.iter().enumerate().map(beyond).max().unwrap_or(0);
+        let halvings = usize::BITS - most.leading_zeros();
+        let mut lines: Vec<TableLine> = (0..=last)
+            .map(|i| TableLine {
+                speed: speed[i],
+                force: force[i],
+                gradient: table.rise(speed[i]),
+            })
+            .collect();
+        let none = TableLine {
+            speed: f64::INFINITY,
+            force: force[last],
+            gradient: 0.0,
+        };
+        lines.resize(last + 1 + (1 << halvings), none);
+        Some(TableLines {
+            fall: Curve::<f64>::steepest_fall(&table),
+            lines,
+            intervals,
             scale,
+            halvings,
         })
     }
 
-    /// The line that a speed lies on.
+    /// The intervals that speeds lie in; NaN lies in the last.
     #[inline(always)]
-    fn line(&self, speed: f64) -> usize {
-        let interval = ((speed * self.scale) as usize).min(self.before.len() - 1);
-        let mut i = self.before[interval] as usize;
-        // A speed that is not a number is beyond the last point, as in `Table`.
-        while i + 1 < self.speed.len() && (speed >= self.speed[i + 1] || speed.is_nan()) {
-            i += 1;
+    fn intervals<const N: usize>(&self, speeds: [f64; N]) -> [&SpeedBin; N] {
+        let last = (self.intervals.len() - 1) as f64;
+        let mut found = [&self.intervals[0]; N];
+        for (found, speed) in found.iter_mut().zip(speeds) {
+            let place = speed * self.scale;
+            *found = &self.intervals[(if place < last { place } else { last }) as u32 as usize];
         }
-        i
+        found
+    }
+
+    /// The last lines near `places` on whose first point v + c·f ≤ `bounds`, with c = `factors`.
+    #[inline(always)]
+    fn search<const N: usize>(&self, places: [f64; N], bounds: [f64; N], factors: [f64; N]) -> [usize; N] {
+        let mut lines = [0; N];
+        for (line, interval) in lines.iter_mut().zip(self.intervals(places)) {
+            *line = interval.first as usize;
+        }
+        for halving in (0..self.halvings).rev() {
+            for ((line, bound), factor) in lines.iter_mut().zip(bounds).zip(factors) {
+                let next = &self.lines[*line + (1 << halving)];
+                // No branch: it would be taken at random.
+                *line += usize::from(next.speed + factor * next.force <= bound) << halving;
+            }
+        }
+        lines
+    }
+
+    /// Speed and force where lines begin, their gradients, and the speeds where they end.
+    #[inline(always)]
+    fn numbers<const N: usize>(&self, lines: [usize; N]) -> [[f64; N]; 4] {
+        let mut found = [[0.0; N]; 4];
+        for i in 0..N {
+            let [line, next] = [&self.lines[lines[i]], &self.lines[lines[i] + 1]];
+            found[0][i] = line.speed;
+            found[1][i] = line.force;
+            found[2][i] = line.gradient;
+            found[3][i] = next.speed;
+        }
+        found
+    }
+}
+
+/// The line that a speed lies on, as [`TableLines::numbers`].
+struct At<'a>(&'a TableLines);
+
+impl LookUp<1, 4> for At<'_> {
+    #[inline(always)]
+    fn find<const N: usize>(&self, [speed]: [[f64; N]; 1]) -> [[f64; N]; 4] {
+        self.0.numbers(self.0.search(speed, speed, [0.0; N]))
+    }
+}
+
+/// The line on which s + c·g(s) = |v̄|, from |v̄| and c, as [`TableLines::numbers`]. Where the left side rises with s it is the last line on whose
+/// first point that side is not above |v̄|, and near s ≈ |v̄| − c·g(|v̄|).
+struct Crossing<'a>(&'a TableLines);
+
+impl LookUp<2, 4> for Crossing<'_> {
+    #[inline(always)]
+    fn find<const N: usize>(&self, [speed, factor]: [[f64; N]; 2]) -> [[f64; N]; 4] {
+        let mut places = speed;
+        for ((place, factor), near) in places.iter_mut().zip(factor).zip(self.0.intervals(speed)) {
+            *place -= factor * near.force;
+        }
+        self.0.numbers(self.0.search(places, speed, factor))
+    }
+}
+
+/// One direction of a curve of the user.
+#[derive(Clone, Debug, PartialEq)]
+struct OneWay {
+    curve: CurveSide,
+    /// Where it is made of points.
+    lines: Option<TableLines>,
+}
+
+impl OneWay {
+    fn of(curve: CurveSide) -> Self {
+        OneWay {
+            lines: TableLines::of(&curve),
+            curve,
+        }
     }
 
     #[inline(always)]
-    fn value(&self, speed: f64) -> f64 {
-        match self.line(speed) {
-            i if i + 1 < self.speed.len() => self.force[i] + (speed - self.speed[i]) * self.gradient[i],
-            last => self.force[last],
+    fn dry<R: Real>(&self, speed: R, load: R) -> R {
+        match self.lines {
+            Some(_) => self.dry_and_slope(speed, load).0,
+            None => speed.through(|v| self.curve.value(v), |v| self.curve.slope(v)) * load,
         }
     }
 
     #[inline(always)]
-    fn slope(&self, speed: f64) -> f64 {
-        self.gradient[self.line(speed)]
+    fn slope<R: Real>(&self, speed: R, load: R) -> R {
+        match self.lines {
+            Some(_) => self.dry_and_slope(speed, load).1,
+            None => speed.through(|v| self.curve.slope(v), |_| 0.0) * load,
+        }
+    }
+
+    #[inline(always)]
+    fn dry_and_slope<R: Real>(&self, speed: R, load: R) -> (R, R) {
+        let Some(lines) = &self.lines else {
+            return (self.dry(speed, load), self.slope(speed, load));
+        };
+        let [start, force, gradient, _] = R::look_up([speed], &At(lines));
+        ((force + (speed - start) * gradient) * load, gradient * load)
+    }
+
+    /// On the line f + g·(s − v): s = |v̄| − c·F with c = W·load and the friction F = (f + g·(|v̄| − v))/(1 + c·g). It is the only root if c·g
+    /// falls less than s rises.
+    #[inline(always)]
+    fn slip_speed<R: Real>(&self, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
+        let lines = self.lines.as_ref()?;
+        let factor = compliance * load;
+        let only = (factor * R::lit(lines.fall)).lt(R::one());
+        let [start, force, gradient, end] = R::look_up([speed, factor], &Crossing(lines));
+        let gradient = R::select(only, gradient, R::zero());
+        let friction = (force + gradient * (speed - start)) / (R::one() + factor * gradient);
+        let slip = speed - factor * friction;
+        Some((slip, only & start.le(slip) & slip.lt(end)))
     }
 }
 
@@ -181,14 +318,12 @@ impl Lines {
 /// with.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GivenCurve {
-    forward: CurveSide,
-    backward: Option<CurveSide>,
+    forward: OneWay,
+    backward: Option<OneWay>,
     /// Largest force at rest, against a motion forward and backward.
     holding: [f64; 2],
     constant: bool,
     fall: f64,
-    /// The forward side where it is made of points.
-    lines: Option<Lines>,
 }
 
 impl GivenCurve {
@@ -200,49 +335,47 @@ impl GivenCurve {
             holding: [at_rest(&forward), at_rest(other)],
             constant: forward.constant() && other.constant(),
             fall: forward.steepest_fall().max(other.steepest_fall()),
-            lines: Lines::of(&forward),
-            forward,
-            backward,
+            forward: OneWay::of(forward),
+            backward: backward.map(OneWay::of),
         }
     }
 
-    fn backward(&self) -> &CurveSide {
+    fn backward(&self) -> &OneWay {
         self.backward.as_ref().unwrap_or(&self.forward)
+    }
+
+    /// The slip speed forward or backward, by a call.
+    #[inline(never)]
+    fn slip_speed_called<R: Real>(&self, back: bool, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
+        let side = if back { self.backward() } else { &self.forward };
+        side.slip_speed(load, speed, compliance)
     }
 }
 
 impl<R: Real> Curve<R> for GivenCurve {
     #[inline(always)]
     fn total_and_rise(&self, speed: R, load: R) -> (R, R) {
-        match &self.lines {
-            Some(lines) => {
-                // The line is looked for once.
-                let line = speed.through(|v| lines.line(v) as f64, |_| 0.0);
-                let start = line.through(|i| lines.speed[i as usize], |_| 0.0);
-                let force = line.through(|i| lines.force[i as usize], |_| 0.0);
-                let gradient = line.through(|i| lines.gradient[i as usize], |_| 0.0);
-                ((force + (speed - start) * gradient) * load, gradient * load)
-            }
-            None => (self.dry(speed, load), self.slope(speed, load)),
-        }
+        self.forward.dry_and_slope(speed, load)
+    }
+
+    #[inline(always)]
+    fn slip_speed(&self, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
+        self.forward.slip_speed(load, speed, compliance)
+    }
+
+    #[inline(always)]
+    fn slip_speed_backward(&self, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
+        self.backward().slip_speed(load, speed, compliance)
     }
 
     #[inline(always)]
     fn dry(&self, speed: R, load: R) -> R {
-        let dry = match &self.lines {
-            Some(lines) => speed.through(|v| lines.value(v), |v| lines.slope(v)),
-            None => speed.through(|v| self.forward.value(v), |v| self.forward.slope(v)),
-        };
-        dry * load
+        self.forward.dry(speed, load)
     }
 
     #[inline(always)]
     fn slope(&self, speed: R, load: R) -> R {
-        let slope = match &self.lines {
-            Some(lines) => speed.through(|v| lines.slope(v), |_| 0.0),
-            None => speed.through(|v| self.forward.slope(v), |_| 0.0),
-        };
-        slope * load
+        self.forward.slope(speed, load)
     }
 
     fn viscous(&self) -> R {
@@ -264,14 +397,12 @@ impl<R: Real> Curve<R> for GivenCurve {
 
     #[inline]
     fn dry_backward(&self, speed: R, load: R) -> R {
-        let side = self.backward();
-        speed.through(|v| side.value(v), |v| side.slope(v)) * load
+        self.backward().dry(speed, load)
     }
 
     #[inline]
     fn slope_backward(&self, speed: R, load: R) -> R {
-        let side = self.backward();
-        speed.through(|v| side.slope(v), |_| 0.0) * load
+        self.backward().slope(speed, load)
     }
 
     #[inline]
@@ -285,8 +416,9 @@ impl<R: Real> Curve<R> for GivenCurve {
     }
 }
 
-/// A curve of plain numbers, asked by any kind of number: the choice is made anew in every call, so that a law needs to be built
-/// only once for all curves, and its functions are called, lest they be built anew in every law that asks them several times. Where steps are counted in nanoseconds `with_curve` makes it once.
+/// A curve of plain numbers, asked by any kind of number. The form is chosen anew in every call, so that each law is compiled once and not
+/// once for every form; the functions are not inlined, so that a law that asks several times does not hold several copies of them. Where
+/// steps are counted in nanoseconds `with_curve` makes the choice once.
 impl<R: Real> Curve<R> for SteadyCurve {
     #[inline(never)]
     fn dry(&self, speed: R, load: R) -> R {
@@ -301,6 +433,23 @@ impl<R: Real> Curve<R> for SteadyCurve {
         match self {
             SteadyCurve::Stribeck(curve) => curve.lift().slope(speed, load),
             SteadyCurve::Given(curve) => curve.slope(speed, load),
+        }
+    }
+
+    // Only where there may be an answer is a function called.
+    #[inline(always)]
+    fn slip_speed(&self, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
+        match self {
+            SteadyCurve::Stribeck(_) => None,
+            SteadyCurve::Given(curve) => curve.slip_speed_called(false, load, speed, compliance),
+        }
+    }
+
+    #[inline(always)]
+    fn slip_speed_backward(&self, load: R, speed: R, compliance: R) -> Option<(R, R::Mask)> {
+        match self {
+            SteadyCurve::Stribeck(_) => None,
+            SteadyCurve::Given(curve) => curve.slip_speed_called(true, load, speed, compliance),
         }
     }
 
@@ -367,6 +516,89 @@ impl SteadyCurve {
             SteadyCurve::Given(first) => {
                 let same = |curve: &&Self| matches!(curve, SteadyCurve::Given(curve) if curve == first);
                 (each.iter().all(same)).then(|| SteadyCurve::Given(first.clone()))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use stickslip_core::friction::implicit::{resolve, slip_velocity};
+    use stickslip_core::scalar::{Dual, F64x8, Lanes};
+
+    fn given(speed: &[f64], force: &[f64]) -> GivenCurve {
+        GivenCurve::new(CurveSide::Points(speed.to_vec(), force.to_vec()), None, None)
+    }
+
+    /// Points evenly spaced, or in equal ratios: then most of them lie in the first interval.
+    fn speeds_of(points: usize, even: bool) -> Vec<f64> {
+        let place = |i: usize| match even {
+            true => 0.01 * i as f64,
+            false => 1e-6 * libm::pow(1.2, i as f64 - 1.0),
+        };
+        (0..points).map(|i| if i == 0 { 0.0 } else { place(i) }).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+        /// The closed form of a table against the search over the same points (`Table`), for one speed and in lanes, with its derivative.
+        /// Where the curve is too steep for a closed form both search.
+        #[test]
+        fn a_table_slips_as_fast_as_a_search_finds(
+            points in 2usize..150, even: bool, forces in prop::collection::vec(0.0..2.0f64, 150), load in 0.1..3.0f64,
+            compliance in prop_oneof![Just(0.0), 1e-6..1e-3f64, 1e-3..1.0f64], above in prop::array::uniform8(0.0..1.0f64),
+        ) {
+            let (speed, force) = (speeds_of(points, even), &forces[..points]);
+            let (curve, table) = (given(&speed, force), Table::new(&speed, force).unwrap());
+            let least = compliance * force[0] * load;
+            let free = above.map(|above| (least + 2.0 * speed[points - 1] * above * above) * (1.0 + 1e-9));
+            let steep = compliance * load * Curve::<f64>::steepest_fall(&table);
+            let lanes = slip_velocity(&curve, F64x8::lit(load), Lanes(free), F64x8::lit(compliance));
+            for (lane, free) in free.into_iter().enumerate() {
+                let own = resolve(&curve, load, [free], compliance, false);
+                let searched = resolve(&table, load, [free], compliance, false);
+                prop_assert_eq!(lanes.0[lane].to_bits(), own.velocity[0].to_bits());
+                if steep >= 1.0 || own.stuck {
+                    prop_assert_eq!(own.velocity[0].to_bits(), searched.velocity[0].to_bits());
+                    continue;
+                }
+                // The sum is rounded; where the curve falls its root moves by more than that.
+                let most = 8.0 * f64::EPSILON * free / (1.0 - steep);
+                prop_assert!((own.velocity[0] - searched.velocity[0]).abs() <= most, "{own:?} {searched:?}");
+                let varied = [Dual::<f64, 1>::variable(free, 0)];
+                let dual = resolve(&curve, Dual::lit(load), varied, Dual::lit(compliance), false).velocity[0];
+                let slope = 1.0 / (1.0 + compliance * curve.slope(own.velocity[0], load));
+                prop_assert_eq!(dual.value.to_bits(), own.velocity[0].to_bits());
+                // Beside a kink either line may be that of the derivative.
+                let kink = speed.iter().any(|point| (point - own.velocity[0]).abs() <= most);
+                prop_assert!(kink || (dual.grad[0] - slope).abs() <= 1e-12 * slope.max(1.0), "{} {slope}", dual.grad[0]);
+            }
+        }
+    }
+
+    /// Without a load or a compliance nothing is taken from the velocity, not even a digit.
+    #[test]
+    fn a_table_without_effect_changes_no_digit() {
+        let (speed, force) = (speeds_of(150, true), [1.0; 149]);
+        let curve = given(&speed, &[&[2.0], &force[..]].concat());
+        for free in [1e-9, 0.1, 0.123456789, 1.0 / 3.0, 40.0] {
+            for (load, compliance) in [(0.0, 1e-3), (1.0, 0.0)] {
+                assert_eq!(resolve(&curve, load, [free], compliance, false).velocity[0], free);
+            }
+        }
+    }
+
+    /// What is no number finds an interval, too.
+    #[test]
+    fn a_speed_that_is_not_finite_is_no_panic() {
+        let curve = given(&speeds_of(7, true), &[1.0; 7].map(|force| force + 0.5));
+        let falling = given(&[0.0, 1.0, 2.0], &[2.0, 1.0, 1.5]);
+        for curve in [&curve, &falling] {
+            for free in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+                assert!(!resolve(curve, 1.0, [free], 1e-3, false).velocity[0].is_finite());
             }
         }
     }

@@ -8,19 +8,19 @@ macro_rules! normal_law {
     ($($variant:ident: $law:ty, $reader:ident;)*) => {
         /// A compliant contact law with its numbers.
         #[derive(Clone, Copy, Debug, PartialEq)]
-        pub enum NormalLaw<R = f64> {
+        pub enum AnyNormal<R = f64> {
             $(
                 #[doc = concat!("The law `", stringify!($variant), "`.")]
                 $variant($law),
             )*
         }
 
-        impl<R: Real> NormalLaw<R> {
+        impl<R: Real> AnyNormal<R> {
             /// The same law with a function applied to its numbers.
             #[inline(always)]
-            fn map<T: Real>(&self, f: impl Fn(R) -> T) -> NormalLaw<T> {
+            fn map<T: Real>(&self, f: impl Fn(R) -> T) -> AnyNormal<T> {
                 match self {
-                    $(NormalLaw::$variant(law) => NormalLaw::$variant(law.map(f)),)*
+                    $(AnyNormal::$variant(law) => AnyNormal::$variant(law.map(f)),)*
                 }
             }
         }
@@ -39,12 +39,12 @@ macro_rules! with_normal {
 macro_rules! with_normal_of {
     ([$law:expr, $l:ident, $body:expr] $($variant:ident: $type:ty, $reader:ident;)*) => {
         match $law {
-            $(NormalLaw::$variant($l) => $body,)*
+            $(AnyNormal::$variant($l) => $body,)*
         }
     };
 }
 
-impl<R: Real> NormalLaw<R> {
+impl<R: Real> AnyNormal<R> {
     /// Number of states for each touching point.
     pub fn states(&self) -> usize {
         fn of<R: Real, L: Normal<R>>(_: &L) -> usize {
@@ -91,14 +91,14 @@ impl<R: Real> NormalLaw<R> {
     }
 }
 
-impl NormalLaw {
+impl AnyNormal {
     /// The state of a contact that has been resting at this gap: e = −gap, which the laws with a state then keep.
     pub fn rest(gap: f64) -> f64 {
         f64::max(0.0, -gap)
     }
 
     /// The same law in dual numbers.
-    pub fn lift<const N: usize>(&self) -> NormalLaw<Dual<f64, N>> {
+    pub fn lift<const N: usize>(&self) -> AnyNormal<Dual<f64, N>> {
         self.map(Dual::lit)
     }
 

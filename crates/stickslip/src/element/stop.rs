@@ -1,6 +1,6 @@
 //! Stops: a compliant end of travel, lower ≤ r₁·q₁ − r₂·q₂ ≤ upper.
 
-use super::normal::NormalLaw;
+use super::normal::AnyNormal;
 use super::{Elements, Mode, Observation};
 use crate::network::port::Pair;
 use crate::network::stage::Stage;
@@ -19,7 +19,7 @@ pub struct Stop {
     /// Highest position, or infinity.
     pub upper: f64,
     /// The force.
-    pub normal: NormalLaw,
+    pub normal: AnyNormal,
     /// Where the states begin: those of the lower end, then those of the upper.
     pub state: usize,
 }

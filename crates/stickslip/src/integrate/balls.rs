@@ -24,7 +24,7 @@ use stickslip_core::scalar::{LaneMask, Lanes, Mask, Real};
 
 /// A ball, its plane, and what does not change from step to step.
 #[derive(Clone, Copy)]
-struct Ball<R = f64> {
+struct PlaneBall<R = f64> {
     step: f64,
     /// Acceleration of the free ball.
     acceleration: [R; 3],
@@ -36,19 +36,19 @@ struct Ball<R = f64> {
 }
 
 /// A ball of a network.
-struct Placed<'a> {
+struct PlacedBall<'a> {
     rigid: &'a Rigid,
     /// Where its positions and velocities begin.
     q: usize,
     v: usize,
-    ball: Ball,
+    ball: PlaneBall,
     /// Size of gravity.
     gravity: f64,
 }
 
 /// The motion of a ball and whether it sticks.
 #[derive(Clone, Copy)]
-struct Motion<R: Real> {
+struct BallMotion<R: Real> {
     position: [R; 3],
     rotation: [R; 4],
     velocity: [R; 3],
@@ -68,7 +68,8 @@ struct ContactForce<R: Real> {
     velocity: [R; 3],
 }
 
-/// What is rarely asked for. Arguments are put together for the call: a motion whose address is taken does not stay in registers.
+/// Functions that are called rarely, not inlined. They take copies of numbers, not references: a motion whose address is taken does not stay
+/// in registers.
 trait Rare<R: Real> {
     /// Whether balls touch within the step, whether that is an impact, their smallest admissible normal velocity, and the speed at which they leave an
     /// overlap, from position, velocity and spin at its start, velocity and spin at its end without contact, and the gap.
@@ -77,16 +78,16 @@ trait Rare<R: Real> {
     fn turn(&self, motion: ([R; 4], [R; 3]), step: f64) -> [R; 4];
 }
 
-impl<R: Real> Ball<R> {
+impl<R: Real> PlaneBall<R> {
     /// One step.
     #[inline(always)]
-    fn step(&self, before: Motion<R>, rare: &impl Rare<R>) -> Motion<R> {
+    fn step(&self, before: BallMotion<R>, rare: &impl Rare<R>) -> BallMotion<R> {
         self.touching_step(before, rare).0
     }
 
     /// One step, and what the contact did in it.
     #[inline(always)]
-    fn touching_step(&self, before: Motion<R>, rare: &impl Rare<R>) -> (Motion<R>, ContactForce<R>) {
+    fn touching_step(&self, before: BallMotion<R>, rare: &impl Rare<R>) -> (BallMotion<R>, ContactForce<R>) {
         let step = R::lit(self.step);
         let mut after = before;
         after.velocity = add(before.velocity, scale(self.acceleration, step));
@@ -134,7 +135,7 @@ impl<R: Real> Ball<R> {
     }
 }
 
-impl Rare<f64> for Placed<'_> {
+impl Rare<f64> for PlacedBall<'_> {
     #[cold]
     #[inline(never)]
     fn touching(&self, before: [[f64; 3]; 3], free: [[f64; 3]; 2], gap: f64) -> ([bool; 2], [f64; 2]) {
@@ -167,7 +168,7 @@ impl Rare<f64> for Placed<'_> {
     }
 }
 
-impl Rare<Wide> for [Placed<'_>; WIDTH] {
+impl Rare<Wide> for [PlacedBall<'_>; WIDTH] {
     #[inline(never)]
     fn touching(&self, before: [[Wide; 3]; 3], free: [[Wide; 3]; 2], gap: Wide) -> ([LaneMask<WIDTH>; 2], [Wide; 2]) {
         let each: [([bool; 2], [f64; 2]); WIDTH] = std::array::from_fn(|i| {
@@ -188,10 +189,10 @@ impl Rare<Wide> for [Placed<'_>; WIDTH] {
     }
 }
 
-impl Motion<Wide> {
+impl BallMotion<Wide> {
     /// The motion of one of them.
-    fn lane(&self, i: usize) -> Motion<f64> {
-        Motion {
+    fn lane(&self, i: usize) -> BallMotion<f64> {
+        BallMotion {
             position: self.position.map(|x| x.0[i]),
             rotation: self.rotation.map(|x| x.0[i]),
             velocity: self.velocity.map(|x| x.0[i]),
@@ -203,9 +204,9 @@ impl Motion<Wide> {
     }
 
     /// Motions side by side.
-    fn abreast(each: &[Motion<f64>; WIDTH]) -> Self {
-        let side = |get: &dyn Fn(&Motion<f64>) -> f64| Lanes(std::array::from_fn(|i| get(&each[i])));
-        Motion {
+    fn abreast(each: &[BallMotion<f64>; WIDTH]) -> Self {
+        let side = |get: &dyn Fn(&BallMotion<f64>) -> f64| Lanes(std::array::from_fn(|i| get(&each[i])));
+        BallMotion {
             position: std::array::from_fn(|k| side(&|own| own.position[k])),
             rotation: std::array::from_fn(|k| side(&|own| own.rotation[k])),
             velocity: std::array::from_fn(|k| side(&|own| own.velocity[k])),
@@ -217,10 +218,10 @@ impl Motion<Wide> {
     }
 }
 
-impl Ball<Wide> {
-    fn abreast(each: &[&Ball; WIDTH]) -> Self {
-        let triple = |get: &dyn Fn(&Ball) -> [f64; 3]| std::array::from_fn(|k| side(each, |own| get(own)[k]));
-        Ball {
+impl PlaneBall<Wide> {
+    fn abreast(each: &[&PlaneBall; WIDTH]) -> Self {
+        let triple = |get: &dyn Fn(&PlaneBall) -> [f64; 3]| std::array::from_fn(|k| side(each, |own| get(own)[k]));
+        PlaneBall {
             step: each[0].step,
             acceleration: triple(&|own| own.acceleration),
             contact: RoundContact::abreast(&each.map(|own| &own.contact)),
@@ -247,7 +248,10 @@ pub(crate) fn are_all(network: &Network) -> bool {
         && network.scene.is_none()
         && network.islands.len() == bodies
         && network.rigid.len() == bodies
-        && network.rigid.iter().all(|rigid| Placed::of(network, rigid).is_some())
+        && network
+            .rigid
+            .iter()
+            .all(|rigid| PlacedBall::of(network, rigid).is_some())
         && network
             .islands
             .iter()
@@ -262,7 +266,7 @@ pub(crate) fn advance(network: &Network, state: &mut NetworkState, scratch: &mut
     loop {
         let mut least = most;
         for rigid in &network.rigid {
-            let placed = Placed::of(network, rigid)?;
+            let placed = PlacedBall::of(network, rigid)?;
             let mut motion = placed.read(&state.values);
             for done in 0..least {
                 let next = placed.ball.step(motion, &placed);
@@ -295,7 +299,7 @@ pub(crate) fn advance_tallied(
     let ([rigid], [body]) = (&network.rigid[..], &network.bodies[..]) else {
         return false;
     };
-    let Some(placed) = Placed::of(network, rigid) else {
+    let Some(placed) = PlacedBall::of(network, rigid) else {
         return false;
     };
     scratch.sum.copy_from_slice(&state.values);
@@ -391,9 +395,9 @@ pub(super) fn run_lanes(lanes: &mut [Lane<'_>], steps: u64) {
             let Some(placed) = placed_abreast(&networks, i) else {
                 return;
             };
-            let ball = Ball::abreast(&placed.each_ref().map(|own| &own.ball));
+            let ball = PlaneBall::abreast(&placed.each_ref().map(|own| &own.ball));
             let each = std::array::from_fn(|k| placed[k].read(&lanes[k.min(last)].state.values));
-            let motion = together(&ball, &placed, Motion::abreast(&each), steps);
+            let motion = together(&ball, &placed, BallMotion::abreast(&each), steps);
             for (k, lane) in lanes.iter_mut().enumerate() {
                 let motion = motion.lane(k);
                 struck[k] |= motion.struck;
@@ -407,15 +411,20 @@ pub(super) fn run_lanes(lanes: &mut [Lane<'_>], steps: u64) {
 }
 
 /// The ball of a contact in each of several networks.
-fn placed_abreast<'a>(networks: &[&'a Network; WIDTH], contact: usize) -> Option<[Placed<'a>; WIDTH]> {
+fn placed_abreast<'a>(networks: &[&'a Network; WIDTH], contact: usize) -> Option<[PlacedBall<'a>; WIDTH]> {
     let placed = networks
         .iter()
-        .map(|network| Placed::of(network, &network.rigid[contact]));
+        .map(|network| PlacedBall::of(network, &network.rigid[contact]));
     placed.collect::<Option<Vec<_>>>()?.try_into().ok()
 }
 
 #[multiversion(targets("x86_64+avx2"))]
-fn together(ball: &Ball<Wide>, rare: &[Placed<'_>; WIDTH], motion: Motion<Wide>, steps: u64) -> Motion<Wide> {
+fn together(
+    ball: &PlaneBall<Wide>,
+    rare: &[PlacedBall<'_>; WIDTH],
+    motion: BallMotion<Wide>,
+    steps: u64,
+) -> BallMotion<Wide> {
     let mut motion = motion;
     for _ in 0..steps {
         motion = ball.step(motion, rare);
@@ -423,7 +432,7 @@ fn together(ball: &Ball<Wide>, rare: &[Placed<'_>; WIDTH], motion: Motion<Wide>,
     motion
 }
 
-impl<'a> Placed<'a> {
+impl<'a> PlacedBall<'a> {
     /// The ball of a contact, if that is one, on a plane of the ground.
     fn of(network: &'a Network, rigid: &'a Rigid) -> Option<Self> {
         let RigidKind::Contact {
@@ -450,12 +459,12 @@ impl<'a> Placed<'a> {
         let inverse_mass = placed.body.inverse_mass();
         let normal = Frame::ground().rotation * normal;
         let (first, second) = tangents(&normal, false);
-        Some(Placed {
+        Some(PlacedBall {
             rigid,
             q: placed.q,
             v: placed.v,
             gravity: network.world_gravity.norm(),
-            ball: Ball {
+            ball: PlaneBall {
                 step: network.step,
                 acceleration: (force * inverse_mass).into(),
                 contact: RoundContact::new(
@@ -475,7 +484,7 @@ impl<'a> Placed<'a> {
 
     /// Velocity along the normal at the touching point.
     #[inline(always)]
-    fn approach(&self, motion: &Motion<f64>) -> f64 {
+    fn approach(&self, motion: &BallMotion<f64>) -> f64 {
         let normal = Vector3::from(self.ball.contact.directions[0]);
         let [position, velocity, spin] = [motion.position, motion.velocity, motion.spin].map(Vector3::from);
         let point = position - self.ball.radius * normal;
@@ -483,9 +492,9 @@ impl<'a> Placed<'a> {
     }
 
     /// Its motion in a state.
-    fn read(&self, state: &[f64]) -> Motion<f64> {
+    fn read(&self, state: &[f64]) -> BallMotion<f64> {
         let (q, v) = (self.q, self.v);
-        Motion {
+        BallMotion {
             position: std::array::from_fn(|i| state[q + i]),
             rotation: std::array::from_fn(|i| state[q + 3 + i]),
             velocity: std::array::from_fn(|i| state[v + i]),
@@ -497,7 +506,7 @@ impl<'a> Placed<'a> {
     }
 
     /// Its motion at the end of some steps.
-    fn write(&self, motion: Motion<f64>, scratch: &mut Scratch) {
+    fn write(&self, motion: BallMotion<f64>, scratch: &mut Scratch) {
         let (q, v, after) = (self.q, self.v, &mut scratch.sum);
         after[q..q + 3].copy_from_slice(&motion.position);
         after[q + 3..q + 7].copy_from_slice(&motion.rotation);

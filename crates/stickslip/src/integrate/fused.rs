@@ -750,8 +750,6 @@ struct Book<const N: usize> {
     motors: [Account; N],
     rubs: [Account; N],
     spells: [Spell; N],
-    /// The frictions in the order of elements.
-    order: [usize; N],
 }
 
 impl<const N: usize> Book<N> {
@@ -760,9 +758,6 @@ impl<const N: usize> Book<N> {
             delivered: work.delivered[element],
             trend: tallies.trend(element, toward),
         };
-        let mut order: [usize; N] = std::array::from_fn(|i| i);
-        let number = |axis: &usize| plan.rubs[*axis].as_ref().map(|rub| rub.element);
-        order.sort_unstable_by_key(number);
         let springs = plan.tie_count;
         Book {
             input: work.input,
@@ -779,7 +774,6 @@ impl<const N: usize> Book<N> {
                 rub.map_or(Account::default(), |rub| account(rub.element, 1.0))
             }),
             spells: std::array::from_fn(|i| tallies.spell(plan.rubs[i].as_ref().map_or(0, |rub| rub.element))),
-            order,
         }
     }
 
@@ -817,7 +811,7 @@ impl<const N: usize> Book<N> {
         number: u64,
         changes: &mut Vec<Change>,
     ) {
-        let felt = plan.forces(at, given, driver, 0.0);
+        let (felt, before) = (plan.forces(at, given, driver, 0.0), changes.len());
         for (account, force) in self.ties.iter_mut().zip(felt.ties).take(plan.tie_count) {
             account.trend.note(force);
         }
@@ -825,13 +819,16 @@ impl<const N: usize> Book<N> {
             if plan.actuated[i].is_some() {
                 self.motors[i].trend.note(given.actuated[i]);
             }
-            let i = self.order[i];
             if let Some(rub) = &plan.rubs[i] {
                 self.rubs[i].trend.note(felt.rubs[i]);
                 let velocity = if rub.on_driver { at.v[i] - driver.v } else { at.v[i] };
                 let sticks = rub.law.sticks(given.load[i], velocity, at.bristle[i]);
                 self.spells[i].note(Mode::stuck(sticks), number, changes);
             }
+        }
+        // Changes of one step are in the order of elements.
+        if changes.len() > before + 1 {
+            changes[before..].sort_unstable_by_key(|change| change.element);
         }
     }
 }

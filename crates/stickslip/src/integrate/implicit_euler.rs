@@ -199,7 +199,7 @@ fn in_halves<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work
     outcome
 }
 
-/// Does a whole in shares, from the first one down to the least: halves of what fails. `part` is told how much is done, and the share to do.
+/// Does a whole step in parts. `part` receives how much of it is done, and the share to do next. A share that fails is halved, down to `least`.
 pub(super) fn by_shares(
     first: f64,
     least: f64,

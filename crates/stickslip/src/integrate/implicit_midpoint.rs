@@ -49,7 +49,7 @@ const SLIVER: f64 = 1e-6;
 const MOST_TRIALS: usize = 8;
 /// Halvings of the time of a release.
 const HALVINGS: usize = 30;
-/// Solves in search of events within one step before what is left of it is left to the implicit Euler step. A step with an event takes up to 130 (a four-bar
+/// Solves that a step may spend on finding events; then the implicit Euler step does the rest of it. A step with an event takes up to 130 (a four-bar
 /// linkage, a house of cards); where bodies are wedged into each other something breaks away or closes in every part, however small, and takes thousands.
 const MOST_SOLVES: u32 = 500;
 

@@ -867,7 +867,7 @@ impl Work {
         }
     }
 
-    /// Goes a part of the step. Velocities and the balance are changed by what changes, never computed anew: forces amplify the
+    /// Takes a part of the Newton step. Velocities and the balance are updated by increments, never computed anew: forces amplify the
     /// rounding of velocities.
     pub(super) fn go(&mut self, problem: &Problem, at: &mut Iterate, part: f64) {
         let n = problem.pattern.rows();

@@ -63,7 +63,7 @@ pub struct March {
     pub(crate) foreign: bool,
     /// Something sudden happens before this time, s: steps that begin earlier have to meet a stricter tolerance.
     pub(crate) wary_until: f64,
-    /// Steps in a row that were kept at the smallest length only because there is none smaller.
+    /// Steps in a row that missed the tolerance and were accepted because they had the smallest length.
     pub(crate) cornered: u32,
     /// State at the front, followed by the energies.
     pub(crate) front: Vec<f64>,

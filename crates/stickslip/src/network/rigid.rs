@@ -502,7 +502,7 @@ fn bent(frame: &Frame, touched: &Vector3<f64>, point: &Vector3<f64>, span: Span)
 }
 
 /// The same of a link, which the joints before it move along any path: by where it is at the start and the end of the step. Differences of frames are rounded;
-/// written by the angles of the turns that leaves a motion which the body that touches can follow, and not one that differs from corner to corner.
+/// written by the angles of the turns, the rounding is one that the touching body can follow, and not one that differs from corner to corner.
 fn bent_link(
     [start, frame, ahead]: [&Frame; 3],
     touched: &Vector3<f64>,
@@ -884,7 +884,7 @@ impl Candidate {
         let Some(seen) = &mut stage.seen else { return };
         let seen = &mut seen[self.element];
         let closed = force[0] > 0.0;
-        // Friction far below the rounding of the solve is none.
+        // A friction far below the rounding of the solve counts as 0.
         let mut kept = [0.0; 3];
         for (kept, &f) in kept.iter_mut().zip(force) {
             *kept = if f.abs() > 1e-13 * force[0] { f } else { 0.0 };

@@ -1,13 +1,13 @@
-//! Another number in a checked scenario. A sweep changes a few numbers a million times; reading the whole file anew each
-//! time would take longer than a short run.
+//! Changes single numbers of a checked scenario. A sweep changes a few numbers a million times; reading the whole file
+//! each time would take longer than a short run.
 
 use super::spec::{BodySpec, DriverMotion, ElementSpec, LimitSpec, Scenario};
 use crate::profile::Profile;
 
 impl Scenario {
-    /// Puts finite numbers, in SI units, in the place of those of keys that were written. The scenario is then the one that
-    /// reading would give, and true is returned; where reading might find something, or the key is none of the plain
-    /// numbers known here, false, and the scenario is worth nothing.
+    /// Replaces the numbers of keys that the file has by other finite numbers, in SI units. Returns true if the scenario is now
+    /// the one that reading the changed file would give. Returns false if reading might refuse a number, or if a key is not one
+    /// of the plain numbers known here; on false, discard the scenario.
     pub(crate) fn put_numbers<'a>(&mut self, changes: impl Iterator<Item = (&'a str, f64)>) -> bool {
         // What the numbers of a friction mean to an analysis is found out by reading.
         let crowd = self.chain.is_some() || self.spheres.is_some();

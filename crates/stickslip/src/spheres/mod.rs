@@ -243,7 +243,7 @@ impl Spheres {
 
 /// Why spheres cannot go on.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Trouble {
+pub(crate) enum SphereTrouble {
     /// A number is not finite.
     NotFinite(usize),
     /// Two spheres touch.
@@ -331,12 +331,12 @@ impl SpheresState {
     }
 
     /// Does at most `most` steps, and says how many.
-    pub(crate) fn advance<const OBSERVE: bool>(&mut self, spheres: &Spheres, most: u64) -> Result<u64, Trouble> {
+    pub(crate) fn advance<const OBSERVE: bool>(&mut self, spheres: &Spheres, most: u64) -> Result<u64, SphereTrouble> {
         if self.safe == 0 {
             let closest = self
                 .meeting
                 .closest(&self.balls)
-                .map_err(|(a, b)| Trouble::Meet(a, b))?;
+                .map_err(|(a, b)| SphereTrouble::Meet(a, b))?;
             self.safe = self.safe_steps(spheres, closest);
         }
         let steps = most.min(self.safe);
@@ -366,7 +366,7 @@ impl SpheresState {
         }
         let finite = |ball: &Ball| (ball.position.sum() + ball.angular_velocity.sum()).is_finite();
         match self.balls.iter().position(|ball| !finite(ball)) {
-            Some(ball) => Err(Trouble::NotFinite(ball)),
+            Some(ball) => Err(SphereTrouble::NotFinite(ball)),
             None => Ok(steps),
         }
     }

@@ -4,7 +4,7 @@ Nothing is shared with the engine: friction is a piecewise linear curve whose in
 found segment by segment, and events are found after the run, as connected sets of (step, block). Standard library only.
 """
 
-N, T, STEPS = 24, 0.01, 8702
+N, T, STEPS = 24, 0.01, 8270
 K, PULL, SPEED = 100.0, 1.0, 0.02
 V = [0.0, 0.05, 0.2, 0.8, 3.2]
 F = [1.0, 0.8, 0.5, 0.2, 0.06]
