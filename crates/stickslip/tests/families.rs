@@ -166,7 +166,10 @@ fn balanced(chance: &mut Chance, share: f64, step: f64) -> String {
         let mut outward = Vector3::zeros();
         outward[axis] = sign;
         let mut point = 0.5 * sides.component_mul(&outward);
-        (point[one], point[other]) = (chance.between(-0.3, 0.3) * sides[one], chance.between(-0.3, 0.3) * sides[other]);
+        (point[one], point[other]) = (
+            chance.between(-0.3, 0.3) * sides[one],
+            chance.between(-0.3, 0.3) * sides[other],
+        );
         let (mu, normal) = (chance.between(0.3, 1.2), chance.between(1.0, 4.0));
         let (towards, part) = (chance.between(0.0, 6.28), share * chance.between(0.97, 1.0));
         let mut on_box = -normal * outward;
@@ -246,7 +249,10 @@ fn a_driven_hand_does_not_choose_how_a_grasp_shares_its_load() {
         scene.advance(20).unwrap_or_else(|error| panic!("{error}"));
         let drive = scene.force(scene.element("hand.z.drive").unwrap())[0];
         let expected = (hand + 0.2) * g + 8.0 / 12.0 * mass * g;
-        assert!((drive - expected).abs() < 1e-3 * expected, "{hand}: {drive} N, not {expected} N");
+        assert!(
+            (drive - expected).abs() < 1e-3 * expected,
+            "{hand}: {drive} N, not {expected} N"
+        );
     }
 }
 

@@ -23,7 +23,9 @@ use crate::body::frame::rotation_matrix;
 use crate::body::frame::vector;
 use crate::body::rigid_body::advance_rotation;
 use crate::network::coupled::SOLVED;
-use crate::network::implicit::{Event, ImplicitScratch, Span, move_linkages, solve_islands, still_joints, turn};
+use crate::network::implicit::{
+    Event, ImplicitScratch, Span, hold_on, move_linkages, solve_islands, still_joints, turn,
+};
 use crate::network::rigid::clear_observations;
 use crate::network::stage::{Room, Stage, apply_in, input_power};
 use crate::network::{Network, NetworkState, PlacedBody, PlacedLinkage, Scratch};
@@ -67,6 +69,8 @@ fn step<const OBSERVE: bool>(
             .value_at(drive.signal, 2 * (index + 1), &scratch.signals);
     }
     scratch.implicit.at_end = false;
+    scratch.implicit.keeps = true;
+    scratch.implicit.second_order = true;
     std::mem::swap(&mut state.values, &mut scratch.trial);
     scratch.implicit.start.copy_from_slice(&scratch.trial);
     scratch.implicit.start_work.copy_from(work);
@@ -101,13 +105,43 @@ fn step<const OBSERVE: bool>(
         });
         scratch.implicit.allowed = SOLVED;
     }
-    if outcome.is_err() {
-        restore(scratch, work);
+    match outcome {
+        Ok(()) => {
+            end_drives(network, scratch, index);
+            hold::<OBSERVE>(network, scratch, work, network.step);
+        }
+        Err(_) => restore(scratch, work),
     }
     std::mem::swap(&mut state.values, &mut scratch.trial);
     outcome.map_err(|trouble| trouble.halt(network.time(index + 1)))?;
     state.step += 1;
     Ok(())
+}
+
+/// Velocities of drivers at the end of the step, into `scratch.trial`, for which what is carried along in the middle moves as the driver does at the end, too, to the order of
+/// the rule: of the parabola through the positions x at start, middle and end, (3·(x⁺ − x_m) − (x_m − x))/T; w_m + ½·(w⁺ − w) of velocities.
+fn end_drives(network: &Network, scratch: &mut Scratch, index: u64) {
+    for drive in &network.drives {
+        if scratch.signals.is_held(drive.signal) {
+            continue;
+        }
+        let at = |index: u64| network.signals.value_at(drive.signal, index, &scratch.signals);
+        let [first, middle, end] = [2 * index, 2 * index + 1, 2 * index + 2].map(at);
+        scratch.trial[drive.coordinate.v] = match drive.position {
+            true => (3.0 * (end - middle) - (middle - scratch.implicit.start[drive.coordinate.q])) / network.step,
+            false => middle + 0.5 * (end - first),
+        };
+    }
+}
+
+/// Brings the velocities that a part of a step ended with, in `scratch.trial`, in line with what holds.
+fn hold<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64) {
+    std::mem::swap(&mut scratch.trial, &mut scratch.sum);
+    let lost = hold_on(network, scratch, step);
+    std::mem::swap(&mut scratch.trial, &mut scratch.sum);
+    if OBSERVE {
+        work.kinetic += lost;
+    }
 }
 
 /// Brings profiles to the middle of the step, also after parts of it that ended with it.
@@ -149,7 +183,12 @@ fn stretch<const OBSERVE: bool>(
         if event.is_none() {
             std::mem::swap(&mut scratch.trial, &mut scratch.sum);
             done = share;
-            if event.strained && share == 1.0 && part.share == 1.0 && !held(network, scratch, work, index, first)? {
+            if event.strained
+                && share == 1.0
+                && part.share == 1.0
+                && !rests(network, scratch)
+                && !held(network, scratch, work, index, first)?
+            {
                 restore(scratch, work);
                 (done, share) = (0.0, release(network, scratch, work, index, first)?);
                 continue;
@@ -165,6 +204,9 @@ fn stretch<const OBSERVE: bool>(
     }
     if done == 1.0 {
         return Ok(());
+    }
+    if done > 0.0 {
+        hold::<OBSERVE>(network, scratch, work, done * part.step);
     }
     network.signals.sample(2 * (index + 1), &mut scratch.signals);
     scratch.implicit.at_end = true;
@@ -185,6 +227,14 @@ fn stretch<const OBSERVE: bool>(
     Ok(())
 }
 
+/// Whether nothing has moved in a step, and no force follows the time: what held in its middle holds at its end.
+fn rests(network: &Network, scratch: &Scratch) -> bool {
+    let n = network.layout.integrated();
+    scratch.trial[..n] == scratch.implicit.start[..n]
+        && scratch.compression == scratch.implicit.pressed
+        && scratch.signals.are_constant()
+}
+
 /// Whether what held in the middle of a whole step still does just before its end. The state that was reached stays.
 fn held(network: &Network, scratch: &mut Scratch, work: &mut Work, index: u64, part: Part) -> Result<bool, Trouble> {
     let Scratch {
@@ -197,7 +247,9 @@ fn held(network: &Network, scratch: &mut Scratch, work: &mut Work, index: u64, p
     implicit.reached_pressed.copy_from_slice(compression);
     trial.copy_from_slice(&implicit.start);
     compression.copy_from_slice(&implicit.pressed);
+    scratch.implicit.keeps = false;
     let outcome = holds(network, scratch, work, index, part, 1.0 - 1e-3);
+    scratch.implicit.keeps = true;
     scratch.trial.copy_from_slice(&scratch.implicit.reached);
     scratch.compression.copy_from_slice(&scratch.implicit.reached_pressed);
     outcome

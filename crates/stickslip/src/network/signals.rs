@@ -296,6 +296,16 @@ impl Carried for SignalValues {
 }
 
 impl SignalValues {
+    /// Whether a signal is under the caller's control.
+    pub(crate) fn is_held(&self, signal: usize) -> bool {
+        self.held[signal]
+    }
+
+    /// Whether no value follows the time.
+    pub(crate) fn are_constant(&self) -> bool {
+        self.stepwise.is_empty() && self.restless.is_empty()
+    }
+
     /// Whether one is under the caller's control.
     pub(crate) fn any_held(&self) -> bool {
         self.held.contains(&true)
