@@ -1087,7 +1087,12 @@ fn close_joints(
         }
         for (v, given) in network.layout.driver_velocities().enumerate() {
             let step = span.whole;
-            room.ends[network.layout.masses + v] = before[network.layout.masses + v] + step * after[given];
+            let moves = if mean {
+                0.5 * (before[given] + after[given])
+            } else {
+                after[given]
+            };
+            room.ends[network.layout.masses + v] = before[network.layout.masses + v] + step * moves;
             room.ends[given] = after[given];
         }
         let placed = (&room.closed.frames[..], &room.closed.linkages[..]);
@@ -1242,30 +1247,31 @@ pub(crate) fn still_joints<const OBSERVE: bool>(network: &Network, scratch: &mut
 ///
 /// M·Δv = Jᵀ·r,  J·(v⁺ + Δv) = 0
 ///
-/// for the rows J of what sticks, gears and joints among it. Returns the energy that this takes.
-pub(crate) fn hold_on(network: &Network, scratch: &mut Scratch, step: f64) -> f64 {
+/// for the rows J of what sticks, gears and joints among it. Returns the energy that this takes, and what drivers put in.
+pub(crate) fn hold_on(network: &Network, scratch: &mut Scratch, step: f64) -> [f64; 2] {
     let velocities = network.layout.velocities();
     if network.islands.is_empty() || scratch.sum[velocities].iter().all(|v| *v == 0.0) {
-        return 0.0;
+        return [0.0; 2];
     }
     network.place_bodies(&scratch.sum, &mut scratch.frames, &mut scratch.linkages);
-    let mut lost = 0.0;
+    let mut total = [0.0; 2];
+    let mut add = |[lost, input]: [f64; 2]| total = [total[0] + lost, total[1] + input];
     if network.scene.is_some() {
         let islands = std::mem::take(&mut scratch.implicit.scene.islands);
         for (index, joined) in islands.iter().enumerate().filter(|(_, joined)| !joined.is_idle()) {
-            lost += hold_island(network, (index, &joined.island), scratch, step);
+            add(hold_island(network, (index, &joined.island), scratch, step));
         }
         scratch.implicit.scene.islands = islands;
     } else {
         for (index, island) in network.islands.iter().enumerate() {
-            lost += hold_island(network, (index, island), scratch, step);
+            add(hold_island(network, (index, island), scratch, step));
         }
     }
-    lost
+    total
 }
 
 /// The same for one island.
-fn hold_island(network: &Network, (index, island): (usize, &Island), scratch: &mut Scratch, step: f64) -> f64 {
+fn hold_island(network: &Network, (index, island): (usize, &Island), scratch: &mut Scratch, step: f64) -> [f64; 2] {
     let Scratch {
         sum: state,
         frames,
@@ -1333,7 +1339,7 @@ fn hold_island(network: &Network, (index, island): (usize, &Island), scratch: &m
     let noise = 64.0 * f64::EPSILON * island.fastest(network, state);
     let (exact, rounded) = room.free.split_at(slips);
     if exact.iter().all(|w| *w == 0.0) && rounded.iter().all(|w| w.abs() <= noise) {
-        return 0.0;
+        return [0.0; 2];
     }
     weigh(
         network,
@@ -1355,9 +1361,9 @@ fn hold_island(network: &Network, (index, island): (usize, &Island), scratch: &m
     };
     // Supports that move against each other hold nothing between them.
     if room.solver.solve(&problem, &Kept).residual > UNSOLVED {
-        return 0.0;
+        return [0.0; 2];
     }
-    let mut lost = 0.0;
+    let mut gained = 0.0;
     for (body, block) in island.bodies.iter().zip(0..) {
         let (v, count, at) = body.range(network);
         let Some(place) = island.pattern.place(block, block) else {
@@ -1367,7 +1373,7 @@ fn hold_island(network: &Network, (index, island): (usize, &Island), scratch: &m
         for i in 0..count {
             let line = &room.matrix[place + i * count..place + (i + 1) * count];
             let mean = (0..count).map(|j| line[j] * (state[v + j] + 0.5 * change[j]));
-            lost -= change[i] * mean.sum::<f64>();
+            gained += change[i] * mean.sum::<f64>();
         }
         for i in 0..count {
             state[v + i] += change[i];
@@ -1375,7 +1381,21 @@ fn hold_island(network: &Network, (index, island): (usize, &Island), scratch: &m
     }
     assign_stuck(network, island, room, state);
     hold_still(network, island, room, frames, state);
-    lost
+    // Where drivers move along, the rest of the energy comes from them.
+    let lost = match network.drives.is_empty() {
+        true => -gained,
+        false => {
+            -0.5 * step
+                * room
+                    .solver
+                    .force
+                    .iter()
+                    .zip(&room.free)
+                    .map(|(f, w)| f * w)
+                    .sum::<f64>()
+        }
+    };
+    [lost, gained + lost]
 }
 
 /// Laws of blocks that all keep still.
@@ -2376,7 +2396,13 @@ fn draw(
             let wrench = (direction, &Vector3::zeros(), &stretched.points[which]);
             body.work_on(network, placed.0, placed.1, wrench, |v, value| {
                 if local[v] == usize::MAX {
-                    given += sign * value * after[v];
+                    given += sign
+                        * value
+                        * if by_mean {
+                            0.5 * (before[v] + after[v])
+                        } else {
+                            after[v]
+                        };
                 } else {
                     begun += sign * value * before[v];
                 }

@@ -301,9 +301,9 @@ impl SignalValues {
         self.held[signal]
     }
 
-    /// Whether no value follows the time.
-    pub(crate) fn are_constant(&self) -> bool {
-        self.stepwise.is_empty() && self.restless.is_empty()
+    /// Whether the values that were sampled last stay what they are up to grid index `index`.
+    pub(crate) fn last_until(&self, index: u64) -> bool {
+        self.restless.is_empty() && self.next_step > index
     }
 
     /// Whether one is under the caller's control.
