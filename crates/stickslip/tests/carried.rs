@@ -229,7 +229,7 @@ fn what_turns_with_a_free_table_takes_no_energy() {
     assert!((now / start - 1.0).abs() < 1e-9, "{start} J became {now} J");
 }
 
-/// Steps that are split because something else comes to rest, turns back or hits a wall move nothing that sticks.
+/// Steps that are split because something else turns back or comes to rest move nothing that sticks.
 #[test]
 fn what_sticks_stays_while_others_come_to_rest() {
     let others = "[bodies.slider]\nkind = \"mass\"\nmass = 1\nforce = \"9*sin(41*t)\"\n\
