@@ -201,9 +201,11 @@ fn the_friction_that_carries_is_mass_times_acceleration() {
         )
         + &format!("[elements.touch]\nkind = \"contact\"\nbetween = [\"part\", \"table.disc\"]\n{NAMED}");
     let run = finish(written(&text, &[]), 1);
-    let columns = ["touch.force.x", "touch.force.y", "part.position.x", "part.position.y"].map(|name| run.column(name));
-    for row in 1000..columns[0].len() {
-        let [force, radius] = [0, 2].map(|k| columns[k][row].hypot(columns[k + 1][row]));
+    let [fx, fy, x, y] =
+        ["touch.force.x", "touch.force.y", "part.position.x", "part.position.y"].map(|name| run.column(name));
+    let forces = fx.iter().zip(&fy).map(|(x, y)| x.hypot(*y));
+    let radii = x.iter().zip(&y).map(|(x, y)| x.hypot(*y));
+    for (row, (force, radius)) in forces.zip(radii).enumerate().skip(1000) {
         let expected = 2.0 * 2.4 * 2.4 * radius;
         assert!(
             (force - expected).abs() < 1e-4 * expected,
