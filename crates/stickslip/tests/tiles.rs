@@ -180,25 +180,15 @@ fn balls_and_cylinders_roll_over_joints_as_over_one_surface() {
         for ground in [("mesh", mesh.as_str()), ("tiles", &tiles), ("compound", &compound)] {
             rolls("implicit-euler", ground, body);
         }
-        rolls("implicit-midpoint", ("mesh", &mesh), body);
+        for ground in [("mesh", mesh.as_str()), ("tiles", &tiles), ("compound", &compound)] {
+            rolls("implicit-midpoint", ground, body);
+        }
     }
-    rolls("implicit-midpoint", ("tiles", &tiles), BALL);
-    rolls("implicit-midpoint", ("compound", &compound), BALL);
-}
-
-#[test]
-#[ignore = "found: a cylinder gains 2e-6 m/s where it crosses a joint of tiles; probably its touch on the tile that it leaves is not found again in the middle of the step"]
-fn cylinders_roll_over_tiles_under_the_midpoint_rule() {
-    rolls("implicit-midpoint", ("tiles", &tiles()), ROLLER);
-    rolls("implicit-midpoint", ("compound", &compound()), ROLLER);
 }
 
 /// Whether a body leaves its place within half a second.
-fn leaves(ground: &str, body: &str, gravity: [f64; 3], mu: f64) -> bool {
-    let mut simulation = written(
-        &scene(1e-3, "implicit-euler", gravity, mu, &format!("{ground}{body}")),
-        &[],
-    );
+fn leaves(method: &str, ground: &str, body: &str, gravity: [f64; 3], mu: f64) -> bool {
+    let mut simulation = written(&scene(1e-3, method, gravity, mu, &format!("{ground}{body}")), &[]);
     let start = pose(&simulation);
     simulation.advance(500).unwrap_or_else(|e| panic!("{e}"));
     let moved = farthest(&pose(&simulation), &start);
@@ -217,8 +207,14 @@ fn a_cylinder_rests_tips_and_slides_on_a_mesh_and_on_a_cylinder() {
             "",
         );
         for azimuth in [0.0, 0.913, 2.2] {
-            assert!(!leaves(ground, &upright, slope(0.35 * 0.999, azimuth), 2.0), "tips");
-            assert!(leaves(ground, &upright, slope(0.35 * 1.001, azimuth), 2.0), "stands");
+            assert!(
+                !leaves("implicit-euler", ground, &upright, slope(0.35 * 0.999, azimuth), 2.0),
+                "tips"
+            );
+            assert!(
+                leaves("implicit-euler", ground, &upright, slope(0.35 * 1.001, azimuth), 2.0),
+                "stands"
+            );
         }
         // On its side, along the slope.
         let side = part(
@@ -226,8 +222,14 @@ fn a_cylinder_rests_tips_and_slides_on_a_mesh_and_on_a_cylinder() {
             [0.013, 0.017, 0.05],
             "rotation = [0.7071067811865476, 0, 0.7071067811865476, 0]",
         );
-        assert!(!leaves(ground, &side, slope(0.4 * 0.999, 0.0), 0.4), "slides");
-        assert!(leaves(ground, &side, slope(0.4 * 1.001, 0.0), 0.4), "holds");
+        assert!(
+            !leaves("implicit-euler", ground, &side, slope(0.4 * 0.999, 0.0), 0.4),
+            "slides"
+        );
+        assert!(
+            leaves("implicit-euler", ground, &side, slope(0.4 * 1.001, 0.0), 0.4),
+            "holds"
+        );
         // On its side on level ground, turned by 0.3 about the vertical: at rest to the last bit.
         let (half, turn) = (std::f64::consts::FRAC_PI_4, 0.15f64);
         let turned = [
@@ -256,8 +258,39 @@ fn boxes_on_meshes_and_tiles_tip_where_the_weight_leaves_the_base() {
     // 0.08 wide, 0.25 high: 0.32.
     let body = part("{ box = [0.08, 0.3, 0.25] }", [0.031, -0.017, 0.125], "");
     for (name, ground) in [("mesh", mesh("tip")), ("tiles", tiles()), ("compound", compound())] {
-        assert!(!leaves(&ground, &body, slope(0.32 * 0.999, 0.0), 0.9), "{name}: tips");
-        assert!(leaves(&ground, &body, slope(0.32 * 1.001, 0.0), 0.9), "{name}: stands");
+        for method in ["implicit-euler", "implicit-midpoint"] {
+            let leaves = |part: f64| leaves(method, &ground, &body, slope(0.32 * part, 0.0), 0.9);
+            assert!(!leaves(0.999), "{name}, {method}: tips");
+            assert!(leaves(1.001), "{name}, {method}: stands");
+        }
+    }
+}
+
+/// A box that is thrown over its edge lies on its side afterwards, where it would on one plate.
+#[test]
+fn boxes_tip_over_joints_as_over_one_surface() {
+    let plate = "[bodies.table]\nkind = \"fixed\"\nshape = { box = [4, 4, 0.2] }\nposition = [0, 0, -0.1]\n";
+    let body = part(
+        "{ box = [0.08, 0.3, 0.25] }",
+        [0.013, -0.017, 0.125],
+        "angular_velocity = [0, 3, 0]\nvelocity = [0.375, 0, 0.12]",
+    );
+    for method in ["implicit-euler", "implicit-midpoint"] {
+        let end = |ground: &str| {
+            let text = scene(1e-3, method, [0.0, 0.0, -G], 0.9, &format!("{ground}{body}"));
+            let mut simulation = written(&text, &[]);
+            simulation.advance(1500).unwrap_or_else(|e| panic!("{e}"));
+            pose(&simulation)
+        };
+        let whole = end(plate);
+        for (name, ground) in [("mesh", mesh("over")), ("tiles", tiles()), ("compound", compound())] {
+            let pose = end(&ground);
+            assert!((pose[2] - 0.04).abs() < 1e-9, "{name}, {method}: {pose:?}");
+            assert!(
+                farthest(&pose, &whole) < 2e-3,
+                "{name}, {method}: {pose:?} and {whole:?}"
+            );
+        }
     }
 }
 

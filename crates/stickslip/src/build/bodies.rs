@@ -5,6 +5,7 @@ use super::{Builder, Place};
 use crate::body::own::{MOST_COORDINATES, PlacedOwn, is_symmetric};
 use crate::body::{FixedLink, JointKind, LinkDescription, Linkage, LinkageScratch, OwnBodySpec, RigidBody};
 use crate::element::own::MOST_STATES;
+use crate::integrate::Method;
 use crate::math::dense::{ldlt_factor, ldlt_solve};
 use crate::math::symmetric_eigenvalues;
 use crate::network::port::Coordinate;
@@ -130,7 +131,7 @@ impl Builder<'_> {
                         let start = if position { profile.value(0.0) } else { spec.start[i] };
                         self.initial[coordinate.q] = start;
                         self.initial[coordinate.v] = if position {
-                            (profile.value(self.step) - start) / self.step
+                            self.first_speed(profile)
                         } else {
                             profile.value(0.0)
                         };
@@ -346,10 +347,10 @@ impl Builder<'_> {
             if let (Some(i), Some(j)) = (linkage.joint_position_index(link), linkage.joint_velocity_index(link)) {
                 let start = [description.position, description.velocity];
                 // As a driver begins that is given by its position.
-                let [position, velocity] = description.motion.as_ref().map_or(start, |motion| {
-                    let position = motion.value(0.0);
-                    [position, (motion.value(self.step) - position) / self.step]
-                });
+                let [position, velocity] = description
+                    .motion
+                    .as_ref()
+                    .map_or(start, |motion| [motion.value(0.0), self.first_speed(motion)]);
                 self.initial[q + i] = position;
                 self.initial[v + j] = velocity;
             }
@@ -368,6 +369,16 @@ impl Builder<'_> {
             pushes,
         });
         Place::Linkage(self.linkages.len() - 1)
+    }
+
+    /// The velocity at which a driver given by its position begins: that of the first step, or where the method is of second order that of the parabola through the
+    /// positions at start, middle and end of it.
+    fn first_speed(&self, profile: &Profile) -> f64 {
+        let [start, middle, end] = [0.0, 0.5, 1.0].map(|part| profile.value(part * self.step));
+        match self.method {
+            Method::ImplicitMidpoint => (3.0 * (middle - start) - (end - middle)) / self.step,
+            _ => (end - start) / self.step,
+        }
     }
 
     /// Forces and torques of profiles on links.

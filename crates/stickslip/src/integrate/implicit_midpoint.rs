@@ -23,7 +23,9 @@ use crate::body::frame::rotation_matrix;
 use crate::body::frame::vector;
 use crate::body::rigid_body::advance_rotation;
 use crate::network::coupled::SOLVED;
-use crate::network::implicit::{Event, ImplicitScratch, Span, move_linkages, solve_islands, still_joints, turn};
+use crate::network::implicit::{
+    Event, ImplicitScratch, Span, hold_on, move_linkages, solve_islands, still_joints, turn,
+};
 use crate::network::rigid::clear_observations;
 use crate::network::stage::{Room, Stage, apply_in, input_power};
 use crate::network::{Network, NetworkState, PlacedBody, PlacedLinkage, Scratch};
@@ -67,6 +69,8 @@ fn step<const OBSERVE: bool>(
             .value_at(drive.signal, 2 * (index + 1), &scratch.signals);
     }
     scratch.implicit.at_end = false;
+    scratch.implicit.keeps = true;
+    scratch.implicit.second_order = true;
     std::mem::swap(&mut state.values, &mut scratch.trial);
     scratch.implicit.start.copy_from_slice(&scratch.trial);
     scratch.implicit.start_work.copy_from(work);
@@ -101,13 +105,46 @@ fn step<const OBSERVE: bool>(
         });
         scratch.implicit.allowed = SOLVED;
     }
-    if outcome.is_err() {
-        restore(scratch, work);
+    match outcome {
+        Ok(()) => {
+            end_drives(network, scratch, index);
+            hold::<OBSERVE>(network, scratch, work, network.step);
+        }
+        Err(_) => restore(scratch, work),
     }
     std::mem::swap(&mut state.values, &mut scratch.trial);
     outcome.map_err(|trouble| trouble.halt(network.time(index + 1)))?;
     state.step += 1;
     Ok(())
+}
+
+/// Velocities of drivers at the end of the step, into `scratch.trial`, for which what is carried along in the middle moves as the driver does at the end, too, to the order of
+/// the rule: of the parabola through the positions x at start, middle and end, (3·(x⁺ − x_m) − (x_m − x))/T; w_m + ½·(w⁺ − w) of velocities.
+fn end_drives(network: &Network, scratch: &mut Scratch, index: u64) {
+    for drive in &network.drives {
+        let start = scratch.implicit.start[drive.coordinate.q];
+        if drive.position && scratch.signals.is_held(drive.signal) {
+            scratch.trial[drive.coordinate.v] = (scratch.trial[drive.coordinate.q] - start) / network.step;
+            continue;
+        }
+        let at = |index: u64| network.signals.value_at(drive.signal, index, &scratch.signals);
+        let [first, middle, end] = [2 * index, 2 * index + 1, 2 * index + 2].map(at);
+        scratch.trial[drive.coordinate.v] = match drive.position {
+            true => (3.0 * (end - middle) - (middle - start)) / network.step,
+            false => middle + 0.5 * (end - first),
+        };
+    }
+}
+
+/// Brings the velocities that a part of a step ended with, in `scratch.trial`, in line with what holds.
+fn hold<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, work: &mut Work, step: f64) {
+    std::mem::swap(&mut scratch.trial, &mut scratch.sum);
+    let [lost, input] = hold_on(network, scratch, step);
+    std::mem::swap(&mut scratch.trial, &mut scratch.sum);
+    if OBSERVE {
+        work.kinetic += lost;
+        work.input += input;
+    }
 }
 
 /// Brings profiles to the middle of the step, also after parts of it that ended with it.
@@ -149,7 +186,12 @@ fn stretch<const OBSERVE: bool>(
         if event.is_none() {
             std::mem::swap(&mut scratch.trial, &mut scratch.sum);
             done = share;
-            if event.strained && share == 1.0 && part.share == 1.0 && !held(network, scratch, work, index, first)? {
+            if event.strained
+                && share == 1.0
+                && part.share == 1.0
+                && !rests(network, scratch, index)
+                && !held(network, scratch, work, index, first)?
+            {
                 restore(scratch, work);
                 (done, share) = (0.0, release(network, scratch, work, index, first)?);
                 continue;
@@ -165,6 +207,9 @@ fn stretch<const OBSERVE: bool>(
     }
     if done == 1.0 {
         return Ok(());
+    }
+    if done > 0.0 {
+        hold::<OBSERVE>(network, scratch, work, done * part.step);
     }
     network.signals.sample(2 * (index + 1), &mut scratch.signals);
     scratch.implicit.at_end = true;
@@ -185,6 +230,16 @@ fn stretch<const OBSERVE: bool>(
     Ok(())
 }
 
+/// Whether nothing has moved in a step, and no force follows the time: what held in its middle holds at its end.
+fn rests(network: &Network, scratch: &Scratch, index: u64) -> bool {
+    let n = network.layout.integrated();
+    // Forces that were solved for twice differ by rounding.
+    let alike = |(now, before): (&f64, &f64)| (now - before).abs() <= 1e-12 * now.abs();
+    scratch.trial[..n] == scratch.implicit.start[..n]
+        && scratch.compression.iter().zip(&scratch.implicit.pressed).all(alike)
+        && scratch.signals.last_until(2 * (index + 1))
+}
+
 /// Whether what held in the middle of a whole step still does just before its end. The state that was reached stays.
 fn held(network: &Network, scratch: &mut Scratch, work: &mut Work, index: u64, part: Part) -> Result<bool, Trouble> {
     let Scratch {
@@ -197,7 +252,9 @@ fn held(network: &Network, scratch: &mut Scratch, work: &mut Work, index: u64, p
     implicit.reached_pressed.copy_from_slice(compression);
     trial.copy_from_slice(&implicit.start);
     compression.copy_from_slice(&implicit.pressed);
+    scratch.implicit.keeps = false;
     let outcome = holds(network, scratch, work, index, part, 1.0 - 1e-3);
+    scratch.implicit.keeps = true;
     scratch.trial.copy_from_slice(&scratch.implicit.reached);
     scratch.compression.copy_from_slice(&scratch.implicit.reached_pressed);
     outcome
@@ -604,7 +661,7 @@ fn apply_middle<const OBSERVE: bool>(network: &Network, scratch: &mut Scratch, h
     apply_in::<OBSERVE, _>(network, &network.elements, &implicit.middle, &mut room, half);
 }
 
-/// Velocities of the middle, or of the end, without friction and rigid contact, velocities of drivers through the whole part, element states at its end.
+/// Velocities of the middle, or of the end, without friction and rigid contact, element states at the end.
 fn free_velocities(network: &Network, scratch: &mut Scratch, part: Part, at_end: bool) {
     let layout = &network.layout;
     let half = 0.5 * part.step;
@@ -623,12 +680,20 @@ fn free_velocities(network: &Network, scratch: &mut Scratch, part: Part, at_end:
     let inertial = (&network.inverse_mass[..], &network.gravity[..]);
     free_masses(layout, inertial, time, load, trial, sum);
     for (drive, end) in network.drives.iter().zip(&implicit.driven) {
-        let coordinate = drive.coordinate;
-        sum[coordinate.v] = if drive.position {
-            (end - trial[coordinate.q]) / part.left
-        } else {
-            signals.get()[drive.signal]
+        let (coordinate, value) = (drive.coordinate, signals.get()[drive.signal]);
+        let (begun, position) = (trial[coordinate.v], trial[coordinate.q]);
+        // The mean velocity m of what is left of the step.
+        let left = match drive.position {
+            true => (end - position) / part.left,
+            false if part.left == network.step => value,
+            false => (drive.start + network.step * (trial[drive.sum] + value) - position) / part.left,
         };
+        // Its velocity changes evenly, from w to 2·m − w.
+        let mean = match part.step == part.left {
+            true => left,
+            false => begun + (left - begun) * (part.step / part.left),
+        };
+        sum[coordinate.v] = if at_end { 2.0 * mean - begun } else { mean };
     }
     for (placed, frame) in network.bodies.iter().zip(frames) {
         let (v, body) = (placed.v, &placed.body);
@@ -672,7 +737,6 @@ fn mean_velocities(network: &Network, scratch: &mut Scratch, half: f64, at_end: 
     let Scratch {
         trial, sum, implicit, ..
     } = scratch;
-    let driven = network.layout.driver_velocities();
     let mut change = 0.0f64;
     let mut set = |slot: &mut f64, mean: f64| {
         let moved = (mean - *slot).abs();
@@ -697,7 +761,7 @@ fn mean_velocities(network: &Network, scratch: &mut Scratch, half: f64, at_end: 
             v += 3;
             continue;
         }
-        let mean = match at_end && !driven.contains(&v) {
+        let mean = match at_end {
             true => 0.5 * (trial[v] + sum[v]),
             false => sum[v],
         };
@@ -707,7 +771,7 @@ fn mean_velocities(network: &Network, scratch: &mut Scratch, half: f64, at_end: 
     change
 }
 
-/// Velocities at the end. Where the middle was solved for, they are as far beyond it as it is beyond the start; drivers have velocities of their own.
+/// Velocities at the end. Where the middle was solved for, they are as far beyond it as it is beyond the start.
 fn final_velocities(
     network: &Network,
     start: &[f64],
@@ -716,9 +780,8 @@ fn final_velocities(
     half: f64,
     at_end: bool,
 ) {
-    let driven = network.layout.driver_velocities();
     for v in network.layout.velocities() {
-        implicit.finals[v] = match at_end || driven.contains(&v) {
+        implicit.finals[v] = match at_end {
             true => solved[v],
             false => 2.0 * solved[v] - start[v],
         };

@@ -114,7 +114,7 @@ impl Span {
     }
 
     /// Whether laws see the middle of the step.
-    fn is_middle(self) -> bool {
+    pub(super) fn is_middle(self) -> bool {
         self.law < self.whole
     }
 }
@@ -526,6 +526,23 @@ pub(crate) struct ImplicitScratch {
     pub(crate) belts: f64,
     /// The largest velocity of a body of the island.
     speed: f64,
+    /// What contacts keep at the end of the step, and whether that is noted.
+    kept: Vec<KeptContact>,
+    pub(crate) keeps: bool,
+    /// Whether the method is of second order.
+    pub(crate) second_order: bool,
+}
+
+/// A loaded contact of the last solve.
+#[derive(Clone, Copy)]
+struct KeptContact {
+    island: usize,
+    candidate: super::rigid::Candidate,
+    hold: Hold,
+    /// The touching point in the axes of the first body.
+    arm: Vector3<f64>,
+    /// Whether it holds its points together.
+    holds: bool,
 }
 
 /// Residual that is enough where bodies that overlap part: gaps that are rounded contradict each other, and no force of it is ever shown.
@@ -656,6 +673,9 @@ impl ImplicitScratch {
             unturned: Vec::with_capacity(blocks),
             belts: 0.0,
             speed: 0.0,
+            kept: Vec::with_capacity(network.rigid.iter().map(|rigid| rigid.size().0).sum()),
+            keeps: false,
+            second_order: false,
         }
     }
 
@@ -740,6 +760,9 @@ pub(crate) fn solve_islands<const OBSERVE: bool>(network: &Network, scratch: &mu
     scratch.implicit.blow.fill(0.0);
     scratch.implicit.event = Event::NONE;
     scratch.implicit.belts = 0.0;
+    if scratch.implicit.keeps {
+        scratch.implicit.kept.clear();
+    }
     let solved = match &network.scene {
         None => (0..network.islands.len()).all(|index| match network.lone_contact(&network.islands[index]) {
             Some(rigid) if !span.apart && solve_ball::<OBSERVE>(network, rigid, scratch, span.whole) => true,
@@ -901,6 +924,8 @@ fn solve_island<const OBSERVE: bool>(
         compression,
         seen,
     };
+    // Where bodies are placed.
+    let place = if span.apart { &room.middle[..] } else { before };
     // The forces of a step with an impact are impulses, also where bodies touched before.
     let struck = room.rows.iter().zip(&room.sources).any(|(rows, source)| match *source {
         BlockSource::Rigid(i) => room.touching[i].impact && room.solver.force[rows.first] > 0.0,
@@ -932,6 +957,17 @@ fn solve_island<const OBSERVE: bool>(
                 candidate.settle(&mut stage, force, velocity, (stuck, struck));
                 room.belts += candidate.belt_power(force);
                 room.scene.settle(candidate, force, velocity, stuck);
+                if room.keeps && force[0] > 0.0 {
+                    let frame = candidate.first_body().frame(network, place, frames, linkages);
+                    let (candidate, arm, holds) = candidate.keeping(stuck, &frame);
+                    room.kept.push(KeptContact {
+                        island: index,
+                        candidate,
+                        hold: room.holds[i],
+                        arm,
+                        holds,
+                    });
+                }
             }
             BlockSource::Turning(i) => {
                 let Turning {
@@ -1016,7 +1052,12 @@ fn close_joints(
         }
         for (v, given) in network.layout.driver_velocities().enumerate() {
             let step = span.whole;
-            room.ends[network.layout.masses + v] = before[network.layout.masses + v] + step * after[given];
+            let moves = if mean {
+                0.5 * (before[given] + after[given])
+            } else {
+                after[given]
+            };
+            room.ends[network.layout.masses + v] = before[network.layout.masses + v] + step * moves;
             room.ends[given] = after[given];
         }
         let placed = (&room.closed.frames[..], &room.closed.linkages[..]);
@@ -1109,8 +1150,8 @@ pub(crate) fn still_joints<const OBSERVE: bool>(network: &Network, scratch: &mut
     } = scratch;
     for island in network.islands.iter().filter(|island| island.has_joints(network)) {
         begin_rows(room);
-        write_frictions(network, island, state, room, |pair, axes| {
-            (0..axes)
+        write_frictions(network, island, state, room, |friction, pair| {
+            (0..friction.axes)
                 .all(|axis| pair.ratio[0] * state[pair.first.v + axis] == pair.ratio[1] * state[pair.second.v + axis])
         });
         let held = room.free.len();
@@ -1163,6 +1204,163 @@ pub(crate) fn still_joints<const OBSERVE: bool>(network: &Network, scratch: &mut
         }
     }
     Some(lost)
+}
+
+/// Brings velocities at the end of a step whose laws saw its middle, in `scratch.sum`, in line with what holds. What has no slip in the middle has none at the end, but
+/// for the order of the rule: where it turns, or is carried by a driver, v⁺ = 2·v_m − v is off by a little, which comes back with the other sign in each step and
+/// grows, and its forces with it. The least change of motion ends that,
+///
+/// M·Δv = Jᵀ·r,  J·(v⁺ + Δv) = 0
+///
+/// for the rows J of what sticks, gears and joints among it. Returns the energy that this takes, and what drivers put in.
+pub(crate) fn hold_on(network: &Network, scratch: &mut Scratch, step: f64) -> [f64; 2] {
+    let velocities = network.layout.velocities();
+    if network.islands.is_empty() || scratch.sum[velocities].iter().all(|v| *v == 0.0) {
+        return [0.0; 2];
+    }
+    network.place_bodies(&scratch.sum, &mut scratch.frames, &mut scratch.linkages);
+    let mut total = [0.0; 2];
+    let mut add = |[lost, input]: [f64; 2]| total = [total[0] + lost, total[1] + input];
+    if network.scene.is_some() {
+        let islands = std::mem::take(&mut scratch.implicit.scene.islands);
+        for (index, joined) in islands.iter().enumerate().filter(|(_, joined)| !joined.is_idle()) {
+            add(hold_island(network, (index, &joined.island), scratch, step));
+        }
+        scratch.implicit.scene.islands = islands;
+    } else {
+        for (index, island) in network.islands.iter().enumerate() {
+            add(hold_island(network, (index, island), scratch, step));
+        }
+    }
+    total
+}
+
+/// The same for one island.
+fn hold_island(network: &Network, (index, island): (usize, &Island), scratch: &mut Scratch, step: f64) -> [f64; 2] {
+    let Scratch {
+        sum: state,
+        frames,
+        linkages,
+        signals,
+        compression,
+        implicit: room,
+        ..
+    } = scratch;
+    begin_rows(room);
+    room.holds.clear();
+    let view = ImplicitView {
+        step,
+        before: state,
+        signals: signals.get(),
+        compression,
+    };
+    write_frictions(network, island, state, room, |friction, _| {
+        network.frictions[friction.group]
+            .block(friction.index, &view)
+            .was_stuck()
+    });
+    let slips = room.free.len();
+    write_locks(network, island, state, state, (frames, linkages), room);
+    for number in 0..room.kept.len() {
+        let KeptContact {
+            mut candidate,
+            hold,
+            arm,
+            holds,
+            ..
+        } = room.kept[number];
+        if room.kept[number].island != index {
+            continue;
+        }
+        let placed: (&[Frame], &[LinkageScratch]) = (frames, linkages);
+        let frame = candidate.first_body().frame(network, state, placed.0, placed.1);
+        candidate.carry(&frame, &arm);
+        let mut rows = Rows {
+            first: room.free.len(),
+            count: candidate.axes,
+            sides: [Side::NONE; 2],
+            across: hold.across,
+        };
+        candidate.rows(
+            network,
+            (state, state, state),
+            Span::whole(step),
+            (placed.0, placed.1, [placed.1; 2]),
+            (&hold, &island.pattern, &room.local),
+            &mut rows,
+            &mut room.jacobian,
+            &mut room.free,
+            &mut room.inertia,
+        );
+        if !holds {
+            room.free[rows.first..].fill(0.0);
+        }
+        room.rows.push(rows);
+        room.sources.push(BlockSource::Rigid(room.touching.len()));
+        room.touching.push(candidate);
+        room.holds.push(hold);
+    }
+    // Rounding of what turns is left alone.
+    let noise = 64.0 * f64::EPSILON * island.fastest(network, state);
+    let (exact, rounded) = room.free.split_at(slips);
+    if exact.iter().all(|w| *w == 0.0) && rounded.iter().all(|w| w.abs() <= noise) {
+        return [0.0; 2];
+    }
+    weigh(
+        network,
+        island,
+        (state, signals.get()),
+        frames,
+        linkages,
+        &mut room.matrix,
+    );
+    let problem = Problem {
+        pattern: &island.pattern,
+        inertia: &room.matrix,
+        joined: false,
+        step,
+        rows: &room.rows,
+        jacobian: &room.jacobian,
+        free: &room.free,
+        speed: island.fastest(network, state),
+    };
+    // Supports that move against each other hold nothing between them.
+    if room.solver.solve(&problem, &Kept).residual > UNSOLVED {
+        return [0.0; 2];
+    }
+    let mut gained = 0.0;
+    for (body, block) in island.bodies.iter().zip(0..) {
+        let (v, count, at) = body.range(network);
+        let Some(place) = island.pattern.place(block, block) else {
+            continue;
+        };
+        let change = &room.solver.change[at..at + count];
+        for i in 0..count {
+            let line = &room.matrix[place + i * count..place + (i + 1) * count];
+            let mean = (0..count).map(|j| line[j] * (state[v + j] + 0.5 * change[j]));
+            gained += change[i] * mean.sum::<f64>();
+        }
+        for i in 0..count {
+            state[v + i] += change[i];
+        }
+    }
+    assign_stuck(network, island, room, state);
+    hold_still(network, island, room, frames, state);
+    // Where drivers move along, the rest of the energy comes from them.
+    let lost = match network.drives.is_empty() {
+        true => -gained,
+        false => {
+            -0.5 * step
+                * room
+                    .solver
+                    .force
+                    .iter()
+                    .zip(&room.free)
+                    .map(|(f, w)| f * w)
+                    .sum::<f64>()
+        }
+    };
+    [lost, gained + lost]
 }
 
 /// Laws of blocks that all keep still.
@@ -1278,7 +1476,7 @@ fn find_event(network: &Network, room: &mut ImplicitScratch, view: ImplicitView<
         let square: f64 = start.iter().map(|u| u * u).sum();
         // What was caught in contact with a moving body may be left with rounding; between coordinates it is exactly at rest.
         let contact = matches!(source, BlockSource::Rigid(_) | BlockSource::Turning(_));
-        if block.was_stuck() && (square == 0.0 || contact) {
+        if block.was_stuck() && (square == 0.0 || contact || room.solver.stuck[i]) {
             let slack = 1.0 + 1e-12;
             let force = &room.solver.force[rows.first..rows.first + rows.count];
             let (limit, drops, held) = match block {
@@ -1298,7 +1496,9 @@ fn find_event(network: &Network, room: &mut ImplicitScratch, view: ImplicitView<
             continue;
         }
         let ahead: f64 = start.iter().zip(&middle).map(|(u, m)| u * (2.0 * m - u)).sum();
-        if ahead < 0.0 {
+        // What touches in a new place and does not slip has a slip of rounding.
+        let rounding = 64.0 * f64::EPSILON * room.speed;
+        if ahead < 0.0 && square > rounding * rounding {
             room.event.part = room.event.part.min(square / (square - ahead));
         }
     }
@@ -1729,12 +1929,15 @@ fn write_contacts(
         candidate.collide(1.0);
         candidate.rows(
             network,
-            match (span.apart, met) {
-                (true, _) => &room.middle,
-                (_, true) => &room.met,
-                _ => before,
-            },
-            after,
+            (
+                before,
+                match (span.apart, met) {
+                    (true, _) => &room.middle,
+                    (_, true) => &room.met,
+                    _ => before,
+                },
+                after,
+            ),
             span,
             (frames, linkages, [begun_links, &room.links_ahead]),
             (hold, &island.pattern, &room.local),
@@ -1869,11 +2072,11 @@ fn write_frictions(
     island: &Island,
     after: &[f64],
     room: &mut ImplicitScratch,
-    wanted: impl Fn(&Pair, usize) -> bool,
+    wanted: impl Fn(&IslandFriction, &Pair) -> bool,
 ) {
     for (&friction, hold) in island.frictions.iter().zip(&island.holds) {
         let pair = network.frictions[friction.group].pair(friction.index);
-        if !wanted(pair, friction.axes) {
+        if !wanted(&friction, pair) {
             continue;
         }
         let first = room.free.len();
@@ -2144,7 +2347,13 @@ fn draw(
             let wrench = (direction, &Vector3::zeros(), &stretched.points[which]);
             body.work_on(network, placed.0, placed.1, wrench, |v, value| {
                 if local[v] == usize::MAX {
-                    given += sign * value * after[v];
+                    given += sign
+                        * value
+                        * if by_mean {
+                            0.5 * (before[v] + after[v])
+                        } else {
+                            after[v]
+                        };
                 } else {
                     begun += sign * value * before[v];
                 }

@@ -623,6 +623,36 @@ impl Candidate {
         };
     }
 
+    /// The contact as one that keeps, by all its rows, what it does at the end of the step. Where it holds two points together (`true`) these do not move against
+    /// each other; elsewhere, as where something rolls or slides, the velocities that it has along these rows stay what they are.
+    pub(super) fn keeping(&self, stuck: bool, frame: &Frame) -> (Candidate, Vector3<f64>, bool) {
+        let holds = stuck && self.lasting && !self.impact;
+        let kept = Candidate {
+            axes: if stuck { self.axes } else { 1 },
+            target: if holds { 0.0 } else { 1.0 },
+            lasting: false,
+            arms: [0.0; 2],
+            ..*self
+        };
+        let arm = frame.rotation.tr_mul(&(self.touched[0] - frame.position));
+        (kept, arm, holds)
+    }
+
+    /// The first of the bodies that touch.
+    pub(super) fn first_body(&self) -> Attachment {
+        match self.reach {
+            Reach::Point { bodies, .. } => bodies[0],
+            Reach::Travel { .. } => Attachment::Ground,
+        }
+    }
+
+    /// Puts the touching point where a body carries it.
+    pub(super) fn carry(&mut self, frame: &Frame, arm: &Vector3<f64>) {
+        if let Reach::Point { point, .. } = &mut self.reach {
+            *point = frame.position + frame.rotation * arm;
+        }
+    }
+
     /// Its normal velocity in a motion.
     pub(super) fn normal_speed(
         &self,
@@ -790,8 +820,7 @@ impl Candidate {
     pub(super) fn rows(
         &mut self,
         network: &Network,
-        placed: &[f64],
-        after: &[f64],
+        (before, placed, after): (&[f64], &[f64], &[f64]),
         span: Span,
         (frames, linkages, paths): (&[Frame], &[LinkageScratch], [&[LinkageScratch]; 2]),
         (hold, pattern, local): (&Hold, &Pattern, &[usize]),
@@ -848,9 +877,12 @@ impl Candidate {
             }
             false => Vector3::zeros(),
         };
+        // Bodies move with the mean of their velocities u at the start and u⁺ at the end: what stuck sticks on with it, u + u⁺ = 0.
+        let by_mean = span.apart && !span.is_middle() && self.lasting && self.was_stuck && !self.impact;
+        let count = if by_mean { 2.0 } else { 1.0 };
         for axis in 0..self.axes {
             let direction = &directions[axis];
-            let mut velocity = direction.dot(&bend) + direction.dot(&self.belt);
+            let mut velocity = count * (direction.dot(&bend) + direction.dot(&self.belt));
             for (which, (body, sign)) in bodies.iter().zip([1.0, -1.0]).enumerate() {
                 // Two links of one linkage share a side.
                 let inside = network.first_velocity(*body).is_some_and(|v| local[v] != usize::MAX);
@@ -861,6 +893,9 @@ impl Candidate {
                     body.add_row(network, frames, linkages, &point, direction, sign, local, line, room);
                 }
                 velocity += sign * body.speed(network, after, frames, linkages, &point, direction, room);
+                if by_mean {
+                    velocity += sign * body.speed(network, before, frames, linkages, &point, direction, room);
+                }
             }
             free.push(velocity);
         }

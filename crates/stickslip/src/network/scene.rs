@@ -119,6 +119,10 @@ impl Joined {
 #[derive(Default)]
 pub(crate) struct SceneRoom {
     placed: Vec<Stance>,
+    /// Whether points where the outline of one flat side cuts another are followed over the step as corners are. (The implicit Euler step does not.)
+    cuts_last: bool,
+    /// Which shapes have moved since they were placed.
+    moved: Vec<bool>,
     fat: Vec<[Vector3<f64>; 2]>,
     near: Vec<(u32, u32)>,
     touches: touch::Touches,
@@ -257,30 +261,61 @@ impl SceneRoom {
     /// Finds the contacts of a step.
     pub(crate) fn detect(&mut self, begin: &Begin<'_>) {
         self.place(begin);
+        self.moved.clear();
+        self.moved.resize(begin.scene.colliders.len(), true);
         self.broad(begin.scene);
+        self.touch(begin.scene);
+        self.note(begin);
+    }
+
+    /// Where shapes touch with their bodies in the middle of the step, for those that have moved: looked for among all shapes again, since what rolls or slides may be on
+    /// another shape of the same surface by then.
+    pub(super) fn follow(&mut self, middle: &Begin<'_>) {
+        let colliders = middle.scene.colliders.iter().zip(&mut self.placed);
+        for ((collider, stance), moved) in colliders.zip(&mut self.moved) {
+            let frame = collider
+                .body
+                .frame(middle.network, middle.before, middle.frames, middle.linkages);
+            let rotation = frame.rotation * collider.rotation;
+            let position = frame.point_position(&collider.position);
+            *moved = rotation != stance.rotation || position != stance.position;
+            if *moved {
+                let [low, high] = collider.solid.bounds(&rotation, &position);
+                stance.low = low.add_scalar(-stance.reach);
+                stance.high = high.add_scalar(stance.reach);
+                (stance.rotation, stance.position) = (rotation, position);
+            }
+        }
+        self.touch(middle.scene);
+    }
+
+    /// Where shapes touch, of pairs in which one has moved.
+    fn touch(&mut self, scene: &Scene) {
         self.touched.clear();
-        let groups = |(a, b): (u32, u32)| [a, b].map(|c| begin.scene.colliders[c as usize].group);
+        let groups = |(a, b): (u32, u32)| [a, b].map(|c| scene.colliders[c as usize].group);
         let mut index = 0;
         while index < self.near.len() {
             // Shapes of one body are one: what touches two of them at one place touches once.
             let (pair, first, from) = (groups(self.near[index]), index, self.touched.len());
             while index < self.near.len() && groups(self.near[index]) == pair {
                 let (a, b) = self.near[index];
-                self.meet(begin.scene, [a as usize, b as usize]);
+                let pair = [a as usize, b as usize];
+                if pair.iter().any(|&shape| self.moved[shape]) {
+                    self.meet(scene, pair);
+                }
                 index += 1;
             }
             if index - first > 1 && self.touched.len() - from > 1 {
                 let (a, b) = self.near[first];
-                let size = [a, b].map(|c| begin.scene.colliders[c as usize].solid.size());
+                let size = [a, b].map(|c| scene.colliders[c as usize].solid.size());
                 touch::merge(&mut self.touched, from, touch::FLUSH * size[0].min(size[1]), |t| {
                     &t.touch
                 });
             }
         }
         if self.tiled && self.touched.len() > 1 {
-            self.hide_edges(begin.scene);
+            self.hide_edges(scene);
         }
-        self.note(begin);
     }
 
     /// Forgets touches of edges that lie level with a plane on which the body is already: tiles that are flush are felt as one.
@@ -449,6 +484,7 @@ impl SceneRoom {
         let frames = bodies.map(|body| body.frame(begin.network, begin.before, begin.frames, begin.linkages));
         let belt = frames[0].rotation * first.belt - frames[1].rotation * second.belt;
         let remembered = stuck_keys(begin.before, &scene.memory);
+        let flat = [first, second].iter().all(|collider| collider.solid.is_flat());
         for &Touched { touch, .. } in &self.touched[which] {
             let point = Touch {
                 gap: touch.gap,
@@ -475,7 +511,7 @@ impl SceneRoom {
                 restitution: pairing.restitution,
                 was_stuck,
                 gap,
-                lasting: touch.corner && gap == 0.0,
+                lasting: gap == 0.0 && (touch.corner || self.cuts_last && flat && touch.cut && !touch.edge),
                 corner: false,
                 belt: belt - touch.normal.dot(&belt) * touch.normal,
                 recovery: scene.recovery,
@@ -639,16 +675,16 @@ impl SceneRoom {
     }
 
     /// Where a candidate of the start of the step touches with bodies placed later within it. Returns its gap there; none if other features touch then.
-    pub(super) fn move_candidate(
+    pub(super) fn meet_candidate(
         &mut self,
         candidate: &mut Candidate,
         begin: &Begin<'_>,
-        middle: &Begin<'_>,
+        later: &Begin<'_>,
     ) -> Option<f64> {
         let found = candidate.found.map(|index| self.found[index])?;
         let colliders = found.colliders.map(|c| &begin.scene.colliders[c]);
         let frame = |at: &Begin<'_>, c: &Collider| c.body.frame(at.network, at.before, at.frames, at.linkages);
-        let [begun, now] = [begin, middle].map(|at| colliders.map(|c| frame(at, c)));
+        let [begun, now] = [begin, later].map(|at| colliders.map(|c| frame(at, c)));
         let placed = |k: usize| Placed {
             solid: &colliders[k].solid,
             rotation: now[k].rotation * colliders[k].rotation,
@@ -677,6 +713,66 @@ impl SceneRoom {
         };
         candidate.move_to(&touch, [&begun[0], &begun[1]], [&now[0], &now[1]]);
         same.is_some().then_some(touch.gap)
+    }
+
+    /// Where a candidate of the start of the step touches with bodies placed in its middle.
+    pub(super) fn move_candidate(&self, candidate: &mut Candidate, begin: &Begin<'_>, middle: &Begin<'_>) {
+        let Some(found) = candidate.found.map(|index| &self.found[index]) else {
+            return;
+        };
+        if !found.colliders.iter().any(|&shape| self.moved[shape]) {
+            return;
+        }
+        let bodies = found.colliders.map(|c| begin.scene.colliders[c].body);
+        let frame = |at: &Begin<'_>| bodies.map(|body| body.frame(at.network, at.before, at.frames, at.linkages));
+        let [begun, now] = [begin, middle].map(frame);
+        let touch = self.again(begin.scene, found, &begun, &now);
+        let touch = Touch {
+            gap: touch.gap,
+            normal: touch.normal,
+            point: touch.point,
+        };
+        candidate.move_to(&touch, [&begun[0], &begun[1]], [&now[0], &now[1]]);
+    }
+
+    /// A touch of the start of the step in its middle: of the same features of the same shapes, or where these touch no more, as at a joint of two that lie flush, the
+    /// nearest of the same bodies.
+    fn again(&self, scene: &Scene, found: &Found, begun: &[Frame; 2], now: &[Frame; 2]) -> touch::Touch {
+        let same =
+            |touched: &&Touched| touched.colliders == found.colliders && touched.touch.feature == found.touch.feature;
+        if let Some(touched) = self.touched.iter().find(same) {
+            return touched.touch;
+        }
+        let point = found.touch.point;
+        let carried = [0, 1].map(|k| {
+            let arm = begun[k].rotation.tr_mul(&(point - begun[k].position));
+            now[k].position + now[k].rotation * arm
+        });
+        let reach: f64 = found.colliders.iter().map(|&shape| self.placed[shape].reach).sum();
+        let apart = |touch: &touch::Touch| {
+            carried
+                .iter()
+                .map(|p| (touch.point - p).norm())
+                .fold(f64::INFINITY, f64::min)
+        };
+        let number = |c: usize| body_number(scene.colliders[c].body);
+        let [first, second] = found.colliders.map(number);
+        let others = self.touched.iter().filter_map(|touched| {
+            let bodies = touched.colliders.map(number);
+            if bodies == [first, second] {
+                Some(touched.touch)
+            } else if bodies == [second, first] {
+                Some(touch::Touch {
+                    normal: -touched.touch.normal,
+                    ..touched.touch
+                })
+            } else {
+                None
+            }
+        });
+        let near = others.filter(|touch| apart(touch) <= reach);
+        let nearest = near.min_by(|one, other| apart(one).total_cmp(&apart(other)));
+        nearest.unwrap_or(found.touch)
     }
 }
 
@@ -960,6 +1056,7 @@ impl Network {
 /// Finds the contacts of a step and forms its islands.
 pub(super) fn meet(network: &Network, scene: &Scene, scratch: &mut Scratch, step: f64, apart: bool) {
     let mut room = std::mem::take(&mut scratch.implicit.scene);
+    room.cuts_last = scratch.implicit.second_order;
     let (frames, linkages) = match apart {
         true => (&scratch.implicit.placement.frames, &scratch.implicit.placement.linkages),
         false => (&scratch.frames, &scratch.linkages),
@@ -973,6 +1070,17 @@ pub(super) fn meet(network: &Network, scene: &Scene, scratch: &mut Scratch, step
         linkages,
         step,
     });
+    if apart {
+        room.follow(&Begin {
+            network,
+            scene,
+            before: &scratch.implicit.middle,
+            after: &scratch.sum,
+            frames: &scratch.frames,
+            linkages: &scratch.linkages,
+            step,
+        });
+    }
     room.join(network, scene);
     for joined in &room.islands {
         scratch.implicit.fit(network, &joined.island);

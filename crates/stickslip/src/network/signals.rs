@@ -296,6 +296,16 @@ impl Carried for SignalValues {
 }
 
 impl SignalValues {
+    /// Whether a signal is under the caller's control.
+    pub(crate) fn is_held(&self, signal: usize) -> bool {
+        self.held[signal]
+    }
+
+    /// Whether the values that were sampled last stay what they are up to grid index `index`.
+    pub(crate) fn last_until(&self, index: u64) -> bool {
+        self.restless.is_empty() && self.next_step > index
+    }
+
     /// Whether one is under the caller's control.
     pub(crate) fn any_held(&self) -> bool {
         self.held.contains(&true)

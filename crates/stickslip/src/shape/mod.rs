@@ -47,6 +47,11 @@ pub enum Solid {
 }
 
 impl Solid {
+    /// Whether it has flat sides only.
+    pub(crate) fn is_flat(&self) -> bool {
+        matches!(self, Solid::Plane(_) | Solid::Polytope(_) | Solid::Mesh(_))
+    }
+
     /// A cylinder of this radius and length.
     pub fn cylinder(radius: f64, length: f64) -> Self {
         Solid::Cylinder {

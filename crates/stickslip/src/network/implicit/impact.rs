@@ -264,7 +264,7 @@ fn moved(
             step: time,
         };
         let (start, met) = (begin(before, frames), begin(&room.met, &room.met_frames));
-        room.scene.move_candidate(&mut candidate, &start, &met)?
+        room.scene.meet_candidate(&mut candidate, &start, &met)?
     } else {
         let mut own = island.rigid.iter().map(|&rigid| &network.rigid[rigid]);
         let rigid = own.find(|rigid| candidate.is_of(rigid))?;
