@@ -344,11 +344,8 @@ impl Simulation {
         }
         self.state = network.initial_state();
         let count = network.element_count;
-        for sums in [&mut self.work.delivered, &mut self.work.own] {
-            sums.clear();
-            sums.resize(count, 0.0);
-        }
-        (self.work.input, self.work.kinetic, self.work.displaced, self.between) = (0.0, 0.0, 0.0, None);
+        self.work.begin(count);
+        self.between = None;
         self.kept_work.copy_from(&self.work);
         fixed.built = built;
         fixed.system = OnceLock::new();
@@ -448,10 +445,8 @@ impl Simulation {
         self.state.values.copy_from_slice(&network.initial);
         (self.state.step, self.state.march) = (0, March::new(network));
         self.scratch.reset(network);
-        for sums in [&mut self.work.delivered, &mut self.work.own] {
-            sums.fill(0.0);
-        }
-        (self.work.input, self.work.kinetic, self.work.displaced, self.between) = (0.0, 0.0, 0.0, None);
+        self.work.begin(network.element_count);
+        self.between = None;
         if let (Some(chain), Some(spec), Some(state)) = (&built.chain, &scenario.chain, &mut self.chain) {
             state.reset(chain, |block| start_of_block(spec, block));
         }

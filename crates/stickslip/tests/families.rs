@@ -229,36 +229,6 @@ fn grasps_whose_forces_are_known_hold_to_the_edge_of_the_cones() {
     }
 }
 
-/// A rail that is driven carries what it must: of the forces that hold a box on the floor between its fingers those of the contacts are the smallest, the
-/// same ones whatever the hand weighs. Twelve equal shares carry the weight, four of the floor and eight of the fingers.
-#[test]
-fn a_driven_hand_does_not_choose_how_a_grasp_shares_its_load() {
-    for hand in [0.2, 3.0] {
-        let (mass, g) = (0.7, 9.81);
-        let text = format!(
-            "[simulation]\nduration = 1\nstep = 1e-3\nintegrator = \"implicit-euler\"\ngravity = [0, 0, -{g}]\n\
-             [contacts]\nbetween = \"all\"\nfriction = {{ law = \"implicit\", mu = 0.6 }}\n\
-             [bodies.floor]\nkind = \"fixed\"\nshape = {{ plane = {{ normal = [0, 0, 1], offset = 0 }} }}\n\
-             [bodies.box]\nkind = \"rigid-body\"\nmass = {mass}\nshape = {{ box = [0.06, 0.06, 0.08] }}\nposition = [0, 0, 0.04]\n\
-             [bodies.hand]\nkind = \"linkage\"\nlinks = [\n\
-             {{ name = \"wrist\", parent = \"ground\", joint = \"z\", type = \"prismatic\", axis = [0, 0, 1], mass = {hand}, motion = 0 }},\n\
-             {{ name = \"left\", parent = \"wrist\", joint = \"l\", type = \"prismatic\", axis = [1, 0, 0], origin = [-0.04, 0, 0.04], mass = 0.1, \
-             shape = {{ box = [0.02, 0.03, 0.04] }} }},\n\
-             {{ name = \"right\", parent = \"wrist\", joint = \"r\", type = \"prismatic\", axis = [-1, 0, 0], origin = [0.04, 0, 0.04], mass = 0.1, \
-             shape = {{ box = [0.02, 0.03, 0.04] }} }},\n]\n\
-             [elements.fl]\nkind = \"actuator\"\non = \"hand.l\"\nvalue = 6\n[elements.fr]\nkind = \"actuator\"\non = \"hand.r\"\nvalue = 6\n"
-        );
-        let mut scene = written(&text, &[]);
-        scene.advance(20).unwrap_or_else(|error| panic!("{error}"));
-        let drive = scene.force(scene.element("hand.z.drive").unwrap())[0];
-        let expected = (hand + 0.2) * g + 8.0 / 12.0 * mass * g;
-        assert!(
-            (drive - expected).abs() < 1e-3 * expected,
-            "{hand}: {drive} N, not {expected} N"
-        );
-    }
-}
-
 #[test]
 #[ignore = "minutes"]
 fn all_grasps_hold_at_90_percent_and_slide_at_110() {

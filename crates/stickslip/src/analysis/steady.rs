@@ -56,17 +56,22 @@ impl SteadySliding {
     pub fn find(simulation: &Simulation, stop: Option<&Stop>) -> Result<Self, String> {
         let scenario = simulation.scenario();
         driven_steadily(scenario)?;
-        if simulation.built().network.frictions.is_empty() {
+        let network = &simulation.built().network;
+        let explicit = network.frictions.is_empty();
+        if explicit && network.settling_step == 0.0 {
             return Search::new(simulation, stop)?.find();
         }
-        // The implicit step keeps frictions apart from the differential equations: ask for those.
+        // The implicit step keeps frictions apart from the differential equations, explicit ones bound how fast bristles settle: ask for the equations.
         let mut other = scenario.clone();
         other.simulation.integrator = "stiff".to_string();
-        let other = Simulation::new(other).map_err(|error| {
-            let message = error.diagnostics.first().map_or("", |first| first.message.as_str());
-            format!("it takes a law with a differential equation: {message}")
-        })?;
-        Search::new(&other, stop)?.find()
+        match Simulation::new(other) {
+            Ok(other) => Search::new(&other, stop)?.find(),
+            Err(_) if explicit => Search::new(simulation, stop)?.find(),
+            Err(error) => {
+                let message = error.diagnostics.first().map_or("", |first| first.message.as_str());
+                Err(format!("it takes a law with a differential equation: {message}"))
+            }
+        }
     }
 }
 

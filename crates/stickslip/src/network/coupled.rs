@@ -20,7 +20,7 @@
 //! A curve is dry friction with its limit at rest at first: it sticks if that is admissible.
 //!
 //! **Redundant blocks.** The velocities are unique but the forces may not be (parallel elements, four corners of a box). Each law has
-//! a compliance ε far below that of the bodies, proportional to 1/F with F its limit (one common value for contacts; locks have none), whose effect on the velocities is removed by the iteration. From zero it leads to the smallest Σ f²/F over the blocks at rest:
+//! a compliance ε far below that of the bodies, proportional to 1/F with F its limit (one common value for contacts and locks), whose effect on the velocities is removed by the iteration. From zero it leads to the smallest Σ f²/F over the blocks at rest:
 //! parallel elements share a load in proportion to their limits.
 //!
 //! **Several solutions.** With a falling curve, a block sticks if that is admissible; otherwise it takes the slip velocity reached from
@@ -404,7 +404,7 @@ const PATIENCE: usize = 5;
 /// Velocities of closed contacts relative to the free ones above which no force stops them.
 const UNSTOPPED: f64 = 1e-6;
 /// Steps in which the shares of redundant forces come no closer before they stay as they were found.
-const SHARES: usize = 4;
+const SHARES: usize = 12;
 /// Balance of forces that are shared, relative to the scale.
 const SHARED: f64 = 2e-12;
 /// Rounds of sweeps for laws that fall with velocity.
@@ -2014,6 +2014,7 @@ impl Solver {
             for i in 0..m {
                 self.stuck[i] = pass.at_rest(i, at.force, at.velocity, at.change, scale);
             }
+            clean(&pass, &mut at, &self.stuck[..m]);
         }
         for (i, rows) in problem.rows.iter().enumerate() {
             let closed = matches!(pass.blocks[i], Block::Contact { .. }) && at.force[rows.first] > 0.0;
@@ -2102,8 +2103,6 @@ fn share_of(pass: &Pass, i: usize, force: &[f64]) -> f64 {
     let limit = match pass.law(i, force) {
         Law::Dry(level) => level.limit,
         Law::Curve(curve) => curve.at(0.0).0.limit,
-        // Nothing limits what a lock carries.
-        Law::Lock => f64::INFINITY,
         _ => pass.common,
     };
     let share = (limit / pass.common).min(1e6);

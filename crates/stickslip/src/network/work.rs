@@ -35,6 +35,20 @@ impl Work {
         }
     }
 
+    /// None yet again, of so many elements.
+    pub(crate) fn begin(&mut self, elements: usize) {
+        let [mut delivered, mut own] = [&mut self.delivered, &mut self.own].map(std::mem::take);
+        for sums in [&mut delivered, &mut own] {
+            sums.clear();
+            sums.resize(elements, 0.0);
+        }
+        *self = Work {
+            delivered,
+            own,
+            ..Work::default()
+        };
+    }
+
     /// Whether all energies are numbers.
     pub(crate) fn is_finite(&self) -> bool {
         let mut sums = self.delivered.iter().chain(&self.own).chain([
