@@ -128,7 +128,7 @@ pub struct Row {
     pub values: Vec<serde_json::Value>,
     /// Why the run failed, if it did, in one line.
     pub failure: Option<String>,
-    /// What the run warns of, as [`run`](crate::run::run) has it in its report; without the energy ledger where only final values are
+    /// What the run warns of, as [`run`] has it in its report; without the energy ledger where only final values are
     /// measured, which needs none. Empty if the run failed.
     pub warnings: Vec<String>,
 }
