@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,9 @@ import matplotlib
 import pytest
 
 matplotlib.use("Agg")
+
+# A shell that starts its children in the background lets them ignore interrupts, which the tests send.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 REPOSITORY = Path(os.environ.get("STICKSLIP_REPOSITORY", Path(__file__).resolve().parents[2]))
 
