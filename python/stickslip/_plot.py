@@ -183,12 +183,41 @@ def _panels(result: Result, x: str) -> list[tuple[str, dict[str, str]]]:
             panels.setdefault((place, label), {})[name] = curve
     if not panels:
         raise Error("no column shows motion or force\nhelp: name what to draw: plot([\"a.column\"])")
+    alike = {label: curves for (_, label), curves in panels.items()}
+    largest = {name: float(np.abs(np.asarray(result[name])).max(initial=0.0)) for curves in panels.values() for name in curves}
+    rounding = _rounding({label: [largest[name] for name in curves] for (_, label), curves in panels.items()}, float(np.ptp(result[x])))
+
+    def idle(name: str, label: str, curve: str) -> bool:
+        """Whether it is a component of a vector that is never more than rounding."""
+        return "$" in curve and largest[name] <= rounding.get(label, ROUNDING * max(largest[other] for other in alike[label]))
+
     found = []
-    for (_, label), curves in sorted(panels.items(), key=lambda panel: panel[0])[:MOST_PANELS]:
+    for (_, label), curves in sorted(panels.items(), key=lambda panel: panel[0]):
         # Components that never differ from zero only fill the legend. A joint that stays at 0 is told so.
-        moving = {name: curve for name, curve in curves.items() if result[name].any() or "$" not in curve}
-        found.append((label, dict(list((moving or curves).items())[:MOST_CURVES])))
-    return found
+        moving = {name: curve for name, curve in curves.items() if not idle(name, label, curve)}
+        found.append((label, dict(list((moving or curves).items())[:MOST_CURVES]), bool(moving)))
+    # Nothing turns in many scenes: what is 0 in all its components takes no room beside what is not.
+    anything = any(moves for _, _, moves in found)
+    return [(label, curves) for label, curves, moves in found if moves or not anything][:MOST_PANELS]
+
+
+#: Part of the size of a quantity that is rounding, which long runs add up.
+ROUNDING = 1e-12
+
+
+def _rounding(sizes: dict[str, list[float]], time: float) -> dict[str, float]:
+    """The magnitude up to which velocities and turns are rounding: a turn has a size of its own, and a velocity moves by no more in the whole time."""
+
+    def largest(label: str) -> float:
+        return max(sizes.get(label, []), default=0.0)
+
+    turn = max(largest("angle (rad)"), 1.0)
+    time = time or 1.0
+    return {
+        "angle (rad)": ROUNDING * turn,
+        "angular velocity (rad/s)": ROUNDING * max(turn / time, largest("angular velocity (rad/s)")),
+        "velocity (m/s)": ROUNDING * max(largest("position (m)") / time, largest("velocity (m/s)")),
+    }
 
 
 def stability(cells: Map) -> Figure:
