@@ -20,8 +20,9 @@
 //! A curve is dry friction with its limit at rest at first: it sticks if that is admissible.
 //!
 //! **Redundant blocks.** The velocities are unique but the forces may not be (parallel elements, four corners of a box). Each law has
-//! a compliance ε far below that of the bodies, proportional to 1/F with F its limit (one common value for contacts and locks), whose effect on the velocities is removed by the iteration. From zero it leads to the smallest Σ f²/F over the blocks at rest:
-//! parallel elements share a load in proportion to their limits.
+//! a compliance ε far below that of the bodies, proportional to 1/F with F its limit (one common value for contacts and locks),
+//! whose effect on the velocities is removed by the iteration. From zero it leads to the smallest Σ f²/F over the blocks at rest: parallel
+//! elements share a load in proportion to their limits.
 //!
 //! **Several solutions.** With a falling curve, a block sticks if that is admissible; otherwise it takes the slip velocity reached from
 //! the side of its free velocity. Rigid contact with friction may have several solutions or none; then the best iterate is returned and
@@ -582,11 +583,9 @@ impl<'a> Pass<'a> {
         match self.blocks[i] {
             // Sticks if that is admissible: dry friction with the limit at rest, until it slips even so.
             Block::Curve { was_stuck: false, .. } if !self.broken[i] => Law::Dry(asked.at(0.0).0),
-            Block::Arm { contact, arm, .. } => {
-                let normal = force[self.problem.rows[contact].first].max(0.0);
-                Law::Dry((arm * normal).into())
-            }
-            block => Law::of(block, asked, self.broken[i]),
+            block => Law::of(block, asked, self.broken[i], |contact| {
+                force[self.problem.rows[contact].first].max(0.0)
+            }),
         }
     }
 

@@ -1159,21 +1159,9 @@ pub(crate) fn still_joints<const OBSERVE: bool>(network: &Network, scratch: &mut
         if room.free[held..].iter().all(|velocity| *velocity == 0.0) {
             continue;
         }
-        let signals = signals.get();
-        weigh(network, island, (state, signals), frames, linkages, &mut room.matrix);
-        let problem = Problem {
-            pattern: &island.pattern,
-            inertia: &room.matrix,
-            joined: false,
-            step,
-            rows: &room.rows,
-            jacobian: &room.jacobian,
-            free: &room.free,
-            speed: island.fastest(network, state),
-        };
-        let outcome = room.solver.solve(&problem, &Kept);
-        if outcome.residual > UNSOLVED {
-            room.unsolved = outcome.residual;
+        let residual = keep_still(network, island, (state, signals.get()), (frames, linkages), room, step);
+        if residual > UNSOLVED {
+            room.unsolved = residual;
             return None;
         }
         for body in &island.bodies {
@@ -1306,26 +1294,8 @@ fn hold_island(network: &Network, (index, island): (usize, &Island), scratch: &m
     if exact.iter().all(|w| *w == 0.0) && rounded.iter().all(|w| w.abs() <= noise) {
         return [0.0; 2];
     }
-    weigh(
-        network,
-        island,
-        (state, signals.get()),
-        frames,
-        linkages,
-        &mut room.matrix,
-    );
-    let problem = Problem {
-        pattern: &island.pattern,
-        inertia: &room.matrix,
-        joined: false,
-        step,
-        rows: &room.rows,
-        jacobian: &room.jacobian,
-        free: &room.free,
-        speed: island.fastest(network, state),
-    };
     // Supports that move against each other hold nothing between them.
-    if room.solver.solve(&problem, &Kept).residual > UNSOLVED {
+    if keep_still(network, island, (state, signals.get()), (frames, linkages), room, step) > UNSOLVED {
         return [0.0; 2];
     }
     let mut gained = 0.0;
@@ -1361,6 +1331,29 @@ fn hold_island(network: &Network, (index, island): (usize, &Island), scratch: &m
         }
     };
     [lost, gained + lost]
+}
+
+/// Solves for the least change of motion that keeps all rows still. Returns the residual.
+fn keep_still(
+    network: &Network,
+    island: &Island,
+    (state, signals): (&[f64], &[f64]),
+    (frames, linkages): (&[Frame], &mut [LinkageScratch]),
+    room: &mut ImplicitScratch,
+    step: f64,
+) -> f64 {
+    weigh(network, island, (state, signals), frames, linkages, &mut room.matrix);
+    let problem = Problem {
+        pattern: &island.pattern,
+        inertia: &room.matrix,
+        joined: false,
+        step,
+        rows: &room.rows,
+        jacobian: &room.jacobian,
+        free: &room.free,
+        speed: island.fastest(network, state),
+    };
+    room.solver.solve(&problem, &Kept).residual
 }
 
 /// Laws of blocks that all keep still.

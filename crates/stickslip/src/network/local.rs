@@ -27,7 +27,7 @@ impl<'a> Law<'a> {
     /// While a block holds from the last step, it is dry friction with the holding limit, whatever its curve: only a block that
     /// would slip even then has broken away (the paper on model P, eq 19 corrected).
     #[inline]
-    pub(super) fn of(block: Block, asked: Asked<'a>, broken: bool) -> Self {
+    pub(super) fn of(block: Block, asked: Asked<'a>, broken: bool, normal: impl Fn(usize) -> f64) -> Self {
         match block {
             Block::Dry {
                 holding,
@@ -36,8 +36,7 @@ impl<'a> Law<'a> {
             } => Law::Dry(if was_stuck && !broken { holding } else { kinetic }),
             Block::Curve { holding, was_stuck, .. } if was_stuck && !broken => Law::Dry(holding),
             Block::Curve { .. } => Law::Curve(asked),
-            // See `Pass::law`.
-            Block::Arm { .. } => Law::Dry(Level::default()),
+            Block::Arm { contact, arm, .. } => Law::Dry((arm * normal(contact)).into()),
             Block::Smooth => Law::Smooth(asked),
             Block::Contact {
                 target,
